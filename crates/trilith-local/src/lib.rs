@@ -1,0 +1,1 @@
+//! The embedded model behind the same port as every other upstream.

@@ -1,0 +1,1 @@
+//! The scripted upstream: plays a small readable file in any dialect over TCP.

@@ -1,0 +1,1 @@
+//! The one outgoing HTTP client: pool, TLS, proxies, timeouts, decompression with caps.

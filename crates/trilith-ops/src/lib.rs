@@ -1,0 +1,1 @@
+//! Who may call, how much, and where it goes: keys, routing, metering.

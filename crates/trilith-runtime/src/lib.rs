@@ -1,0 +1,1 @@
+//! The turn loop: history, the choice of road, the run that folds events into a response.

@@ -1,0 +1,1 @@
+//! The HTTP surface: listening, admission, one file per API, streams to the client.

@@ -1,0 +1,1 @@
+//! Where responses and items live: SQLite and memory, the canonical encoding, sealing.

@@ -1,0 +1,2 @@
+//! The binary: command line, configuration file, wiring, signals.
+fn main() {}
