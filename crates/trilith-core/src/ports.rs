@@ -1,0 +1,239 @@
+//! The ports: what the runtime needs from the world. Adapters implement them, the binary joins the two.
+
+use std::{fmt, future::Future, pin::Pin, sync::Arc};
+
+use bytes::Bytes;
+use futures_core::Stream;
+
+use crate::{DialectId, Error, Event, Item, Loss, Response, Turn};
+
+/// A future that owns its work and may move between threads.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// A stream that owns its work and may move between threads.
+pub type BoxStream<'a, T> = Pin<Box<dyn Stream<Item = T> + Send + 'a>>;
+/// Header names (lower case) and values, in order.
+pub type Headers = Vec<(Box<str>, Box<str>)>;
+
+/// One call of a model, in items.
+#[derive(Clone, Debug)]
+pub struct ModelCall {
+    /// The turn with its whole context as input.
+    pub turn: Arc<Turn>,
+    /// The upstream's name for the model.
+    pub model: Box<str>,
+    /// Whether the answer is wanted as a stream.
+    pub stream: bool,
+    /// Client headers that the allowlist lets through.
+    pub headers: Headers,
+}
+
+/// A model's answer.
+pub struct EventStream {
+    /// What the request could not carry to this upstream.
+    pub losses: Vec<Loss>,
+    /// Response headers worth passing on (rate limits, request id), names in lower case.
+    pub headers: Headers,
+    /// The answer's events, one batch for each read from the upstream. Dropping it cancels the call.
+    pub events: BoxStream<'static, Result<Vec<Event>, Error>>,
+}
+
+/// A request whose bytes pass untouched.
+#[derive(Clone, Debug)]
+pub struct RelayCall {
+    /// The body to send.
+    pub body: Bytes,
+    /// Whether the caller asked for a stream.
+    pub stream: bool,
+    /// The upstream's name for the model.
+    pub model: Box<str>,
+    /// Client headers that the allowlist lets through.
+    pub headers: Headers,
+}
+
+/// An answer whose bytes pass untouched.
+pub struct RelayAnswer {
+    /// HTTP status, always a success; failures come as [`Error`].
+    pub status: u16,
+    /// Headers to pass on, names in lower case.
+    pub headers: Headers,
+    /// Whether the body is a stream of events.
+    pub stream: bool,
+    /// The body's bytes as they come. Dropping it cancels the call.
+    pub body: BoxStream<'static, Result<Bytes, Error>>,
+}
+
+/// A place that speaks a dialect, seen without its wire.
+pub trait Upstream: Send + Sync {
+    /// The provider's configured name.
+    fn name(&self) -> &str;
+
+    /// The dialect it speaks; `None` for one that has no wire at all (the embedded model).
+    fn dialect(&self) -> Option<DialectId>;
+
+    /// Calls a model.
+    ///
+    /// # Errors
+    /// What the turn asks for cannot be said in the upstream's dialect, the upstream cannot be reached, or it
+    /// answered with an error. Nothing was sent for errors whose origin is the caller.
+    fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<EventStream, Error>>;
+
+    /// Sends bytes and hands back bytes.
+    ///
+    /// # Errors
+    /// As for [`Upstream::call`].
+    fn relay(&self, call: RelayCall) -> BoxFuture<'_, Result<RelayAnswer, Error>>;
+
+    /// The models it offers, where that can be asked.
+    ///
+    /// # Errors
+    /// The upstream cannot be reached or does not list models.
+    fn models(&self) -> BoxFuture<'_, Result<Vec<Box<str>>, Error>>;
+}
+
+/// What a store may fail with. The text is for the log.
+#[derive(Clone, Debug)]
+pub struct StoreError(pub Box<str>);
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+/// The context that a new response continues.
+#[derive(Clone, Debug, Default)]
+pub struct StoredContext {
+    /// Every item from the beginning (or the newest compaction) to the end of the parent's output.
+    pub items: Vec<Item>,
+}
+
+/// Which page of a list is wanted.
+#[derive(Clone, Debug)]
+pub struct InputPage {
+    /// At most this many (1 to 100).
+    pub limit: usize,
+    /// Oldest first.
+    pub ascending: bool,
+    /// Only what comes after this item's id.
+    pub after: Option<Box<str>>,
+}
+
+/// A page of items, each with its id.
+#[derive(Clone, Debug, Default)]
+pub struct ItemPage {
+    /// The items.
+    pub items: Vec<Item>,
+    /// Whether more follow.
+    pub has_more: bool,
+}
+
+/// Where responses live. Every call names the tenant; nothing of another tenant is ever visible.
+pub trait Store: Send + Sync {
+    /// The context of a response that may be continued: `None` if there is no such response, if it is deleted
+    /// or if it has not ended.
+    ///
+    /// # Errors
+    /// The storage failed.
+    fn context<'a>(
+        &'a self,
+        tenant: &'a str,
+        response: &'a str,
+    ) -> BoxFuture<'a, Result<Option<StoredContext>, StoreError>>;
+
+    /// Records a response that begins: its row is visible as in progress, its input is kept. All input items
+    /// carry ids.
+    ///
+    /// # Errors
+    /// The storage failed, or the parent vanished meanwhile.
+    fn begin<'a>(
+        &'a self,
+        tenant: &'a str,
+        response: Arc<Response>,
+        input: Vec<Item>,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Records a response's end durably; when this returns the response can be continued.
+    ///
+    /// # Errors
+    /// The storage failed.
+    fn commit<'a>(
+        &'a self,
+        tenant: &'a str,
+        response: Arc<Response>,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// A response by its id.
+    ///
+    /// # Errors
+    /// The storage failed.
+    fn get<'a>(
+        &'a self,
+        tenant: &'a str,
+        response: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Response>, StoreError>>;
+
+    /// Deletes a response; says whether there was one. Children that exist keep their context.
+    ///
+    /// # Errors
+    /// The storage failed.
+    fn delete<'a>(&'a self, tenant: &'a str, response: &'a str) -> BoxFuture<'a, Result<bool, StoreError>>;
+
+    /// A page of the effective input of a response, earlier turns included; `None` if there is no such
+    /// response, or if `after` names no item of it.
+    ///
+    /// # Errors
+    /// The storage failed.
+    fn input_items<'a>(
+        &'a self,
+        tenant: &'a str,
+        response: &'a str,
+        page: InputPage,
+    ) -> BoxFuture<'a, Result<Option<ItemPage>, StoreError>>;
+
+    /// Ends what an earlier process left in progress; gives how many. Called once, before serving.
+    ///
+    /// # Errors
+    /// The storage failed.
+    fn recover(&self, now: i64) -> BoxFuture<'_, Result<u64, StoreError>>;
+
+    /// Waits until everything handed over is on disk.
+    fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>>;
+}
+
+/// Seals what leaves Trilith's hands and must come back unread and unchanged.
+pub trait Sealer: Send + Sync {
+    /// An envelope (`tl1.…`) that only the same tenant can bring back for the same purpose.
+    ///
+    /// # Errors
+    /// No randomness could be had.
+    fn seal(&self, tenant: &str, purpose: &str, secret: &[u8]) -> Result<String, Error>;
+
+    /// What an envelope holds.
+    ///
+    /// # Errors
+    /// It is forged, truncated, of another tenant or of another purpose; all look alike.
+    fn open(&self, tenant: &str, purpose: &str, envelope: &str) -> Result<Vec<u8>, Error>;
+}
+
+/// The time.
+pub trait Clock: Send + Sync {
+    /// Milliseconds since the Unix epoch.
+    fn unix_ms(&self) -> u64;
+
+    /// Microseconds of a clock that never goes back, from an arbitrary start.
+    fn monotonic_us(&self) -> u64;
+}
+
+/// Randomness for ids.
+pub trait Ids: Send + Sync {
+    /// Ten random bytes.
+    fn random(&self) -> [u8; 10];
+}
+
+/// Starts tasks, names them and waits for them when the process ends.
+pub trait Spawn: Send + Sync {
+    /// Runs a task to its end, even if whoever started it is gone.
+    fn spawn(&self, name: &'static str, task: BoxFuture<'static, ()>);
+}

@@ -1,0 +1,4 @@
+//! OpenAI Chat Completions.
+/// The Chat Completions dialect.
+#[derive(Debug)]
+pub struct Chat;
