@@ -23,6 +23,8 @@ pub struct ModelCall {
     pub model: Box<str>,
     /// Whether the answer is wanted as a stream.
     pub stream: bool,
+    /// Whether anything dropped or approximated is an error instead of a report.
+    pub strict: bool,
     /// Client headers that the allowlist lets through.
     pub headers: Headers,
 }
@@ -69,6 +71,9 @@ pub trait Upstream: Send + Sync {
 
     /// The dialect it speaks; `None` for one that has no wire at all (the embedded model).
     fn dialect(&self) -> Option<DialectId>;
+
+    /// A fingerprint of the account whose credential is used; never the credential. Empty where there is none.
+    fn account(&self) -> &str;
 
     /// Calls a model.
     ///

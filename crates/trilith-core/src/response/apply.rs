@@ -91,8 +91,10 @@ fn close_item(state: &mut ResponseState, event: &Event) -> Result<(), ApplyError
     let Event::ItemDone { index, status, carriers, detail, extra } = event else { return Ok(()) };
     let output = state.output.get_mut(*index as usize).filter(|output| output.open);
     let output = output.ok_or(ApplyError::NoOpenItem)?;
+    if *status == ItemStatus::InProgress {
+        return Err(ApplyError::NotAnEnd);
+    }
     output.open = false;
-    // Reasoning and compaction items carry no status on any wire but to say that they were cut short.
     output.item.status = Some(*status);
     match &mut output.item.body {
         ItemBody::Reasoning(reasoning) if !carriers.is_empty() => reasoning.carriers.clone_from(carriers),
@@ -107,9 +109,6 @@ fn close_item(state: &mut ResponseState, event: &Event) -> Result<(), ApplyError
     }
     for field in extra.iter() {
         output.item.extra.push(field.dialect, field.name.clone(), field.value.clone());
-    }
-    if *status == ItemStatus::InProgress {
-        return Err(ApplyError::NotAnEnd);
     }
     Ok(())
 }
