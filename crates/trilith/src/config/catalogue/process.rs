@@ -1,0 +1,174 @@
+//! Keys of the process itself: server, store, log, limits, embedded model, seal.
+
+use super::super::values::check;
+use super::{Key, Kind, Table};
+
+const DAY: u64 = 86_400_000;
+const GIB: u64 = 1 << 30;
+
+pub(super) static TABLES: &[Table] = &[
+    Table { path: "server", doc: "The listeners and what they take from a client." },
+    Table { path: "store", doc: "Where responses are kept." },
+    Table { path: "log", doc: "The log on standard error. It holds neither content nor credentials." },
+    Table { path: "limits", doc: "What holds for all upstreams unless a provider says otherwise." },
+    Table {
+        path: "local",
+        doc: "The embedded model. It answers under its `name`, and targets reach it as provider `local`.",
+    },
+    Table {
+        path: "seal",
+        doc: "The key that seals what clients carry back, such as another model's reasoning.",
+    },
+];
+
+pub(super) static KEYS: &[Key] = &[
+    Key::new(
+        "server.listen",
+        Kind::Text("address", check::address),
+        r#""0.0.0.0:8080""#,
+        "Address and port of the API. Without any `[[keys]]` only a loopback address is accepted.",
+    )
+    .default(r#""127.0.0.1:8080""#),
+    Key::new(
+        "server.admin_listen",
+        Kind::Text("address", check::address_or_off),
+        r#""127.0.0.1:8081""#,
+        "Address and port of `/health`, `/ready` and `/metrics`; `\"\"` turns that listener off.",
+    )
+    .default(r#""127.0.0.1:8081""#),
+    Key::new(
+        "server.max_body_bytes",
+        Kind::Size(1024, 4 * GIB),
+        r#""32MiB""#,
+        "Largest request body, after decompression. A larger one is answered with 413.",
+    )
+    .default(r#""32MiB""#),
+    Key::new(
+        "server.max_depth",
+        Kind::Count(8, 1024),
+        "128",
+        "Deepest nesting of arrays and objects in a request body.",
+    )
+    .default("128"),
+    Key::new(
+        "server.max_concurrent",
+        Kind::Count(1, 1_000_000),
+        "1024",
+        "Most client connections at a time; further ones wait to be accepted.",
+    )
+    .default("1024"),
+    Key::new(
+        "server.header_timeout",
+        Kind::Duration(100, 10 * 60_000),
+        r#""10s""#,
+        "Time in which a client must send a request's headers.",
+    )
+    .default(r#""10s""#),
+    Key::new(
+        "server.drain_timeout",
+        Kind::Duration(0, 60 * 60_000),
+        r#""30s""#,
+        "Time that running requests get to finish after SIGTERM.",
+    )
+    .default(r#""30s""#),
+    Key::new(
+        "store.url",
+        Kind::Text("store URL", check::store),
+        r#""sqlite:trilith.db""#,
+        "`sqlite:PATH` (relative to the working directory) or `memory:`, which is lost at exit.",
+    )
+    .default(r#""sqlite:trilith.db""#),
+    Key::new(
+        "store.sync",
+        Kind::Choice(&["full", "normal"], &[]),
+        r#""full""#,
+        "`full`: a finished response survives a power failure. `normal`: it survives a crash of the process; \
+         the newest may be lost with the power.",
+    )
+    .default(r#""normal""#),
+    Key::new(
+        "store.retention_days",
+        Kind::Count(1, 36_500),
+        "30",
+        "Days after which a stored response is deleted.",
+    )
+    .default("30"),
+    Key::new("log.format", Kind::Choice(&["text", "json"], &[]), r#""json""#, "Form of a line.")
+        .default(r#""text""#),
+    Key::new(
+        "log.level",
+        Kind::Choice(&["error", "warn", "info", "debug", "trace"], &[]),
+        r#""debug""#,
+        "Least important lines that are written.",
+    )
+    .default(r#""info""#),
+    Key::new(
+        "limits.connect",
+        Kind::Duration(10, 10 * 60_000),
+        r#""10s""#,
+        "Time to reach an upstream, TLS included.",
+    )
+    .default(r#""10s""#),
+    Key::new(
+        "limits.first_byte",
+        Kind::Duration(10, DAY),
+        r#""120s""#,
+        "Time from sending a request to the first byte of its answer.",
+    )
+    .default(r#""120s""#),
+    Key::new("limits.idle", Kind::Duration(10, DAY), r#""120s""#, "Longest silence within an answer.")
+        .default(r#""120s""#),
+    Key::new(
+        "limits.retries",
+        Kind::Count(0, 10),
+        "2",
+        "Further tries of a request at one target, before the first byte only.",
+    )
+    .default("2"),
+    Key::new(
+        "limits.max_requests",
+        Kind::Count(0, 1_000_000),
+        "256",
+        "Most requests in work at a time; further ones are answered with 503. 0: no limit.",
+    )
+    .default("1024"),
+    Key::new(
+        "limits.max_answer_bytes",
+        Kind::Size(1024, 4 * GIB),
+        r#""64MiB""#,
+        "Largest answer of an upstream that is not streamed, after decompression.",
+    )
+    .default(r#""64MiB""#),
+    Key::new(
+        "local.model",
+        Kind::Text("path", check::path),
+        r#""models/SmolLM2-135M-Instruct.gguf""#,
+        "GGUF file of the embedded model, relative to the working directory.",
+    ),
+    Key::new(
+        "local.name",
+        Kind::Text("name", check::model_name),
+        r#""smollm2""#,
+        "Name that callers use; the file's name without `.gguf` when left out.",
+    )
+    .literal(),
+    Key::new(
+        "local.context",
+        Kind::Count(256, 1 << 20),
+        "4096",
+        "Context window in tokens; the model's own when left out.",
+    ),
+    Key::new(
+        "local.threads",
+        Kind::Count(1, 1024),
+        "4",
+        "Threads that compute; as many as the machine has cores when left out.",
+    ),
+    Key::new(
+        "seal.key_file",
+        Kind::Text("path", check::path),
+        r#""/etc/trilith/seal.key""#,
+        "File that holds the sealing key; made on the first start when it does not exist. When left out, the key \
+         is kept beside the store.",
+    ),
+];
