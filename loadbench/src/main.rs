@@ -85,9 +85,9 @@ struct Batch {
     /// Value of `store`, which is not sent without this.
     #[arg(long)]
     store: Option<bool>,
-    /// Model name without its ending, which the scenario gives.
-    #[arg(long, default_value = "chat-up")]
-    model: String,
+    /// Model name without its ending, which the scenario gives; `chat-up` or `responses-up` by default.
+    #[arg(long)]
+    model: Option<String>,
     /// Connections, each with one request under way.
     #[arg(long, default_value_t = 16)]
     concurrency: usize,
@@ -140,11 +140,12 @@ fn runtime(workers: usize) -> io::Result<Runtime> {
 }
 
 async fn load_once(batch: Batch) -> io::Result<()> {
+    let model = batch.model.unwrap_or_else(|| format!("{}-up", batch.dialect.name()));
     let target = Target {
         addr: batch.addr,
         dialect: batch.dialect,
         scenario: batch.scenario,
-        model: format!("{}{}", batch.model, batch.scenario.model_suffix()),
+        model: format!("{model}{}", batch.scenario.model_suffix()),
         store: batch.store,
     };
     let limit = Duration::from_secs(batch.max_seconds);

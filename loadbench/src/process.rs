@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -122,8 +123,10 @@ pub(crate) struct WorkFolder(pub(crate) PathBuf);
 impl WorkFolder {
     /// Makes a fresh folder below the system's temporary one.
     pub(crate) fn new() -> io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("trilith-bench-{}", std::process::id()));
-        std::fs::create_dir_all(&path)?;
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("trilith-bench-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path)?;
         Ok(Self(path))
     }
 }

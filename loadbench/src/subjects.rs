@@ -176,7 +176,7 @@ impl Launch {
                 let (name, suffix) = (dialect.name(), scenario.model_suffix());
                 text.push_str(&format!(
                     "\n[[models]]\nname = \"{name}-up{suffix}\"\n\
-                     targets = [{{ provider = \"up-{name}\", model = \"bench-1{suffix}\" }}]\n"
+                     targets = [{{ provider = \"up-{name}\", model = \"{name}-bench-1{suffix}\" }}]\n"
                 ));
             }
         }

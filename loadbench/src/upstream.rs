@@ -2,7 +2,8 @@
 //!
 //! It is kept as cheap as a server can be, so that what a proxy adds is visible. The request chooses the
 //! answer: the path gives the dialect, `"stream":true` a stream, a model name that ends in `-paced` one
-//! event every 20 ms, any other a burst in one write.
+//! event every 20 ms, any other a burst in one write. A model name that does not start with the dialect's
+//! name is refused: a route that skips its translation must not look fast.
 
 use std::io;
 use std::sync::Arc;
@@ -104,6 +105,7 @@ pub(crate) fn invalid(fault: BadFraming) -> io::Error {
 enum Answer {
     Health,
     NotFound,
+    WrongRoute,
     Plain(Dialect),
     Burst(Dialect, bool),
     Paced(Dialect, bool),
@@ -120,12 +122,15 @@ fn choose(request: &[u8], body: &[u8]) -> Answer {
     } else {
         return Answer::NotFound;
     };
+    let model = member(body, b"\"model\"").and_then(|value| value.strip_prefix(b"\""));
+    let model = model.and_then(|value| value.split(|byte| *byte == b'"').next()).unwrap_or_default();
+    if !model.starts_with(dialect.name().as_bytes()) {
+        return Answer::WrongRoute;
+    }
     if !member(body, b"\"stream\"").is_some_and(|value| value.starts_with(b"true")) {
         return Answer::Plain(dialect);
     }
     let usage = member(body, b"\"include_usage\"").is_some_and(|value| value.starts_with(b"true"));
-    let model = member(body, b"\"model\"").and_then(|value| value.strip_prefix(b"\""));
-    let model = model.and_then(|value| value.split(|byte| *byte == b'"').next()).unwrap_or_default();
     if model.ends_with(Scenario::Paced.model_suffix().as_bytes()) {
         Answer::Paced(dialect, usage)
     } else {
@@ -152,6 +157,9 @@ impl Answer {
             Self::Health => output.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"),
             Self::NotFound => {
                 output.extend_from_slice(b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n{}");
+            }
+            Self::WrongRoute => {
+                output.extend_from_slice(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\n\r\n{}");
             }
             Self::Plain(dialect) => of(dialect).plain.render(id, 0, output),
             Self::Burst(dialect, true) => of(dialect).burst_usage.render(id, 0, output),
@@ -201,13 +209,16 @@ mod tests {
                 (Scenario::Agent, Answer::Burst(dialect, usage)),
                 (Scenario::Paced, Answer::Paced(dialect, usage)),
             ] {
-                let model = format!("up{}", scenario.model_suffix());
+                let model = format!("{}-up{}", dialect.name(), scenario.model_suffix());
                 let body = body(dialect, scenario, &model, None);
                 assert_eq!(choose(line.as_bytes(), body.as_bytes()), want);
                 let spaced = body.replacen("\"stream\":", "\"stream\" : ", 1);
                 assert_eq!(choose(line.as_bytes(), spaced.as_bytes()), want);
             }
         }
+        let untranslated = body(Dialect::Chat, Scenario::Plain, "responses-up-burst", None);
+        let line = b"POST /v1/chat/completions HTTP/1.1\r\n";
+        assert_eq!(choose(line, untranslated.as_bytes()), Answer::WrongRoute);
         assert_eq!(choose(b"GET /health HTTP/1.1\r\n", b""), Answer::Health);
     }
 }

@@ -19,7 +19,7 @@ async fn every_scenario_is_complete_directly_and_through_both_floors() {
     for addr in [direct, hyper, write_once] {
         for dialect in [Dialect::Chat, Dialect::Responses] {
             for scenario in Scenario::ALL {
-                let model = format!("up{}", scenario.model_suffix());
+                let model = format!("{}-up{}", dialect.name(), scenario.model_suffix());
                 let target = Target { addr, dialect, scenario, model, store: None };
                 let tally = Session::new(target, 2).run(4, STALL).await;
                 assert_eq!(tally.first_error, None, "{dialect:?} {scenario:?}");
@@ -40,7 +40,7 @@ async fn a_wrong_answer_is_an_error() {
         addr,
         dialect: Dialect::Chat,
         scenario: Scenario::Paced,
-        model: "up-burst".to_owned(),
+        model: "chat-burst".to_owned(),
         store: None,
     };
     let tally = Session::new(target, 1).run(1, STALL).await;

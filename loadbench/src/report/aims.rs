@@ -28,6 +28,10 @@ pub(super) fn section(out: &mut String, report: &Report) {
     let mut lines = Vec::new();
     for table in &report.tables {
         for row in table.rows.iter().filter(|row| row.subject.program == Program::Trilith) {
+            if row.tally.errors > 0 {
+                let value = format!("{} errors", row.tally.errors);
+                lines.push((label(table, row), "no errors".to_owned(), value, false));
+            }
             cpu(&mut lines, table, row);
             delay(&mut lines, table, row);
         }
