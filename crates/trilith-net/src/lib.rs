@@ -1,1 +1,44 @@
 //! The one outgoing HTTP client: pool, TLS, proxies, timeouts, decompression with caps.
+//!
+//! The client speaks HTTP/1.1 only (TLS offers just that protocol by ALPN). One request
+//! uses one connection at a time, and the task that sends the request also drives the
+//! connection: no task is started per connection, so no wake-up crosses tasks. A
+//! connection whose response was read to its end goes back to the pool; dropping a
+//! [`Body`] before its end closes its connection, which is how an upstream is cancelled.
+//!
+//! Redirects, cookies and retries belong to the caller, with one exception: a request on
+//! a pooled connection that the server closed before answering is sent once more on a
+//! fresh one.
+//!
+//! Connections and timers belong to the tokio runtime they were made on, so a [`Client`]
+//! must be used within one runtime.
+
+mod body;
+mod client;
+mod clock;
+mod config;
+mod connect;
+mod decode;
+mod error;
+mod exchange;
+mod headers;
+mod link;
+mod pool;
+mod proxy;
+mod request;
+mod stream;
+mod tls;
+mod wire;
+mod zstd;
+
+#[cfg(test)]
+mod tests;
+
+pub use body::Body;
+pub use client::{Client, Response};
+pub use config::{ClientConfig, DecodeCaps, PoolLimits, Roots, Timeouts};
+pub use error::{ErrorKind, NetError, TimeoutPhase};
+pub use headers::strip_hop_by_hop;
+pub use pool::PoolStats;
+pub use proxy::{NoProxy, Proxies, Proxy};
+pub use request::Request;

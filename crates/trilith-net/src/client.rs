@@ -1,0 +1,248 @@
+//! The client: picks a connection, sends, and hands out the response.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::uri::Authority;
+use http::{Method, StatusCode, Uri};
+use http_body_util::Full;
+use tokio::time::Instant;
+
+use crate::body::Body;
+use crate::clock::now;
+use crate::config::{ClientConfig, DecodeCaps, Timeouts};
+use crate::connect::{Target, connect};
+use crate::decode::Decoder;
+use crate::error::{ErrorKind, NetError, TimeoutPhase};
+use crate::exchange::{Exchange, send_head};
+use crate::pool::{Key, Pool, PoolStats, Scheme};
+use crate::proxy::{Proxies, Proxy, bare_host};
+use crate::request::Request;
+use crate::tls;
+use crate::wire::Wire;
+
+/// A response: status, headers and the body, which is decompressed (`content-encoding`
+/// and `content-length` are then removed).
+pub type Response = http::Response<Body>;
+
+/// The outgoing client; clones share one pool.
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    pool: Arc<Pool>,
+    tls: Arc<rustls::ClientConfig>,
+    proxies: Proxies,
+    decode: DecodeCaps,
+    max_head: usize,
+}
+
+/// Time limits of one exchange as points in time.
+#[derive(Clone, Copy)]
+struct Deadlines {
+    timeouts: Timeouts,
+    /// When the request is handed to its connection.
+    sending: Instant,
+    total: Option<Instant>,
+}
+
+impl Client {
+    /// Makes a client.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] when a CA file is no PEM certificate, or the system's roots
+    /// are asked for and there are none.
+    pub fn new(config: ClientConfig) -> Result<Self, NetError> {
+        Ok(Self {
+            shared: Arc::new(Shared {
+                pool: Arc::new(Pool::new(config.pool)),
+                tls: tls::client_config(&config.roots)?,
+                proxies: config.proxies,
+                decode: config.decode,
+                max_head: config.max_head_bytes.max(1 << 10),
+            }),
+        })
+    }
+
+    /// Sends a request and waits for the response head. Dropping the future cancels the
+    /// request and closes its connection.
+    ///
+    /// # Errors
+    /// Any [`ErrorKind`]; see [`NetError::retryable`]. A status such as 500 is a response,
+    /// not an error.
+    pub async fn send(&self, request: Request) -> Result<Response, NetError> {
+        let shared = &*self.shared;
+        let timeouts = request.timeouts;
+        let start = now();
+        let deadlines =
+            Deadlines { timeouts, sending: start, total: timeouts.total.map(|total| start + total) };
+        let authority = authority(&request)?;
+        let tls = is_tls(&request.uri)?;
+        let target = Target {
+            host: bare_host(authority.host()),
+            port: authority.port_u16().unwrap_or(if tls { 443 } else { 80 }),
+            tls,
+        };
+        let proxy = shared.proxies.select(tls, target.host, target.port);
+        let key = Key {
+            scheme: match (tls, proxy) {
+                (true, _) => Scheme::Https,
+                (false, None) => Scheme::Http,
+                (false, Some(_)) => Scheme::Forward,
+            },
+            authority: match proxy {
+                Some(proxy) if !tls => proxy.authority.clone(),
+                _ => authority.clone(),
+            },
+        };
+        let message = message(request, &authority, proxy.filter(|_| !tls))?;
+
+        if let Some(wire) = shared.pool.take(&key, start) {
+            match shared.exchange(wire, message.clone(), &key, deadlines).await {
+                Err(error) if error.kind() == ErrorKind::Closed && error.retryable() => {
+                    shared.pool.count_resent();
+                }
+                outcome => return outcome,
+            }
+        }
+        let wire = Box::pin(shared.open(&target, proxy, deadlines)).await?;
+        let deadlines = Deadlines { sending: now(), ..deadlines };
+        shared.exchange(wire, message, &key, deadlines).await
+    }
+
+    /// Closes the idle connections that are too old or that their server has closed. The
+    /// pool does this by itself as it is used; a caller may do it now and then so that a
+    /// client without traffic holds no sockets.
+    pub fn close_stale(&self) {
+        self.shared.pool.sweep(now());
+    }
+
+    /// Counts of the connection pool.
+    pub fn stats(&self) -> PoolStats {
+        self.shared.pool.stats()
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    async fn open(
+        &self,
+        target: &Target<'_>,
+        proxy: Option<&Proxy>,
+        deadlines: Deadlines,
+    ) -> Result<Box<Wire>, NetError> {
+        let limit = now() + deadlines.timeouts.connect;
+        let (limit, phase) = match deadlines.total {
+            Some(total) if total < limit => (total, TimeoutPhase::Total),
+            _ => (limit, TimeoutPhase::Connect),
+        };
+        let stream = tokio::time::timeout_at(limit, connect(target, proxy, &self.tls))
+            .await
+            .map_err(|_| NetError::timeout(phase, &target.authority()).with_retryable(true))??;
+        self.pool.count_opened();
+        Wire::new(stream, self.max_head)
+            .await
+            .map_err(|error| NetError::from_hyper(error, &target.authority()).with_retryable(true))
+    }
+
+    async fn exchange(
+        &self,
+        mut wire: Box<Wire>,
+        message: http::Request<Full<Bytes>>,
+        key: &Key,
+        deadlines: Deadlines,
+    ) -> Result<Response, NetError> {
+        let peer = key.authority.as_str();
+        let Deadlines { timeouts, sending, total } = deadlines;
+        let first_byte = sending + timeouts.first_byte;
+        let answer = send_head(&mut wire, message, first_byte, total, peer).await?;
+        let (mut head, incoming) = answer.into_parts();
+        if head.status == StatusCode::SWITCHING_PROTOCOLS {
+            return Err(NetError::new(ErrorKind::Protocol, format!("{peer} switched protocols unasked")));
+        }
+        let exchange =
+            Exchange::new(wire, incoming, Arc::clone(&self.pool), key.clone(), timeouts.idle, total);
+        let decoder =
+            if exchange.is_over() { None } else { Decoder::for_headers(&mut head.headers, self.decode)? };
+        Ok(Response::from_parts(head, Body::new(exchange, decoder)))
+    }
+}
+
+fn is_tls(uri: &Uri) -> Result<bool, NetError> {
+    match uri.scheme_str() {
+        Some("https") => Ok(true),
+        Some("http") => Ok(false),
+        _ => Err(NetError::new(ErrorKind::Invalid, "a URL must begin with http:// or https://")),
+    }
+}
+
+fn authority(request: &Request) -> Result<Authority, NetError> {
+    let bad = |why| Err(NetError::new(ErrorKind::Invalid, why));
+    if request.method == Method::CONNECT {
+        return bad("CONNECT is not a request of this client");
+    }
+    match request.uri.authority() {
+        Some(authority) if authority.as_str().contains('@') => {
+            bad("a URL with userinfo is refused; give the credential as a header")
+        }
+        Some(authority) if bare_host(authority.host()).is_empty() => bad("a URL needs a host"),
+        Some(authority) => Ok(authority.clone()),
+        None => bad("a URL needs a host"),
+    }
+}
+
+/// The message as it goes on the wire: origin form, or absolute form through `forward`.
+fn message(
+    request: Request,
+    authority: &Authority,
+    forward: Option<&Proxy>,
+) -> Result<http::Request<Full<Bytes>>, NetError> {
+    let Request { method, uri, mut headers, body, accept_compressed, .. } = request;
+    own_headers(&mut headers, authority, accept_compressed)?;
+    let uri = match forward {
+        None => match uri.path_and_query() {
+            Some(path) => Uri::from(path.clone()),
+            None => Uri::from_static("/"),
+        },
+        Some(proxy) => {
+            if let Some(value) = &proxy.authorization {
+                headers.insert(header::PROXY_AUTHORIZATION, value.clone());
+            }
+            uri
+        }
+    };
+    let mut message = http::Request::new(Full::new(body));
+    *message.method_mut() = method;
+    *message.uri_mut() = uri;
+    *message.headers_mut() = headers;
+    Ok(message)
+}
+
+fn own_headers(
+    headers: &mut HeaderMap,
+    authority: &Authority,
+    accept_compressed: bool,
+) -> Result<(), NetError> {
+    const OWN: [HeaderName; 3] = [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION];
+    for name in OWN {
+        headers.remove(name);
+    }
+    if !headers.contains_key(header::HOST) {
+        let host = HeaderValue::from_str(authority.as_str()).map_err(|error| {
+            NetError::new(ErrorKind::Invalid, "the URL's host is unreadable").caused_by(error)
+        })?;
+        headers.insert(header::HOST, host);
+    }
+    if accept_compressed && !headers.contains_key(header::ACCEPT_ENCODING) {
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, br, zstd, deflate"));
+    }
+    Ok(())
+}
