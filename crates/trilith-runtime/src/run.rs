@@ -1,0 +1,251 @@
+//! The run: an upstream's events folded into a response, one batch at a time, and shown to whoever watches.
+
+use std::{
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use trilith_core::{
+    BoxFuture, BoxStream, Created, Disposition, End, Error, Event, Headers, Loss, Origin, Response, Status,
+    StoreError,
+};
+
+use crate::{carriers, end, normalize::OpenItems, start::Runtime, stop::StopCutter};
+
+/// Whether a run has more to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It may have; ask again.
+    More,
+    /// The end was shown.
+    Ended,
+}
+
+/// Who is shown each event, with the response as it stands after it.
+pub type Watcher<'a> = dyn FnMut(&Event, &Response) + 'a;
+
+enum Phase {
+    /// Nothing was shown yet.
+    New,
+    /// The upstream answers.
+    Streaming,
+    /// The end is being written down. Only then it is shown.
+    Committing(BoxFuture<'static, Result<(), StoreError>>, Box<End>),
+    /// The end was shown.
+    Ended,
+}
+
+/// A response that is being made. It moves only when it is polled, so a slow reader slows the upstream down
+/// and nothing piles up; dropping it cancels the upstream call and ends a stored response as cancelled.
+pub struct Run {
+    runtime: Runtime,
+    tenant: Arc<str>,
+    origin: Arc<Origin>,
+    created: Created,
+    response: Response,
+    events: Option<BoxStream<'static, Result<Vec<Event>, Error>>>,
+    losses: Vec<Loss>,
+    headers: Headers,
+    stop: Option<StopCutter>,
+    open: OpenItems,
+    input_bytes: usize,
+    strict: bool,
+    phase: Phase,
+}
+
+/// What a run is made from.
+pub(crate) struct Parts {
+    pub(crate) runtime: Runtime,
+    pub(crate) tenant: Arc<str>,
+    pub(crate) origin: Arc<Origin>,
+    pub(crate) created: Created,
+    pub(crate) response: Response,
+    pub(crate) events: BoxStream<'static, Result<Vec<Event>, Error>>,
+    pub(crate) losses: Vec<Loss>,
+    pub(crate) headers: Headers,
+    pub(crate) stop: Option<StopCutter>,
+    pub(crate) input_bytes: usize,
+    pub(crate) strict: bool,
+}
+
+impl Run {
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self {
+            runtime: parts.runtime,
+            tenant: parts.tenant,
+            origin: parts.origin,
+            created: parts.created,
+            response: parts.response,
+            events: Some(parts.events),
+            losses: parts.losses,
+            headers: parts.headers,
+            stop: parts.stop,
+            open: OpenItems::default(),
+            input_bytes: parts.input_bytes,
+            strict: parts.strict,
+            phase: Phase::New,
+        }
+    }
+
+    /// The response as it stands.
+    pub const fn response(&self) -> &Response {
+        &self.response
+    }
+
+    /// Everything that could not be carried so far.
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
+    }
+
+    /// The upstream's headers that may be passed on.
+    pub const fn headers(&self) -> &Headers {
+        &self.headers
+    }
+
+    /// The provider that answers.
+    pub fn upstream(&self) -> &str {
+        &self.origin.upstream
+    }
+
+    /// Goes one step on: takes what the upstream has ready, applies it and shows it. A failure of the
+    /// upstream ends the response as failed; it is not an error of the run.
+    pub fn poll_step(&mut self, context: &mut Context<'_>, watch: &mut Watcher<'_>) -> Poll<Step> {
+        match &mut self.phase {
+            Phase::New => {
+                self.phase = Phase::Streaming;
+                watch(&Event::Created(Box::new(self.created.clone())), &self.response);
+                self.show(Event::Status(Status::InProgress), watch).ok();
+                Poll::Ready(Step::More)
+            }
+            Phase::Streaming => {
+                let Some(events) = &mut self.events else { return Poll::Ready(Step::Ended) };
+                match std::task::ready!(events.as_mut().poll_next(context)) {
+                    Some(Ok(batch)) => self.take(batch, watch),
+                    Some(Err(fault)) => self.finish(Some(fault), watch),
+                    None => self.finish(None, watch),
+                }
+            }
+            Phase::Committing(commit, _) => {
+                let written = std::task::ready!(commit.as_mut().poll(context));
+                self.committed(written, watch);
+                Poll::Ready(Step::Ended)
+            }
+            Phase::Ended => Poll::Ready(Step::Ended),
+        }
+    }
+
+    /// Runs to the end without a watcher of its own.
+    pub async fn complete(&mut self) {
+        while std::future::poll_fn(|context| self.poll_step(context, &mut |_, _| {})).await == Step::More {}
+    }
+
+    fn take(&mut self, mut batch: Vec<Event>, watch: &mut Watcher<'_>) -> Poll<Step> {
+        let mut stopped = false;
+        if let Some(stop) = &mut self.stop {
+            let mut cut = Vec::with_capacity(batch.len());
+            stopped = stop.filter(batch, &mut cut);
+            batch = cut;
+        }
+        let sealed =
+            carriers::seal(&mut batch, &*self.runtime.sealer, &self.tenant, &self.origin);
+        if let Err(fault) = sealed {
+            return self.finish(Some(fault), watch);
+        }
+        for mut event in batch {
+            self.open.admit(&self.response.id, &mut event);
+            if let Event::Loss(loss) = &event {
+                self.losses.push(loss.clone());
+                if self.strict && loss.disposition == Disposition::Warn {
+                    let text = format!("strict mode: '{}' cannot be kept: {}", loss.path, loss.why);
+                    return self.finish(Some(Error::upstream(text).with_code("strict_loss")), watch);
+                }
+            }
+            if let Err(fault) = self.show(event, watch) {
+                return self.finish(Some(fault), watch);
+            }
+        }
+        if stopped { self.finish(None, watch) } else { Poll::Ready(Step::More) }
+    }
+
+    /// Applies an event and shows it.
+    fn show(&mut self, event: Event, watch: &mut Watcher<'_>) -> Result<(), Error> {
+        self.response.apply(&event).map_err(|order| {
+            Error::upstream("the upstream answered in an order that makes no sense; try again").with_source(order)
+        })?;
+        watch(&event, &self.response);
+        Ok(())
+    }
+
+    /// The upstream is done or broken: closes what is open, and ends the response or begins to write the end
+    /// down.
+    fn finish(&mut self, fault: Option<Error>, watch: &mut Watcher<'_>) -> Poll<Step> {
+        self.events = None;
+        for event in self.open.close() {
+            self.show(event, watch).ok();
+        }
+        if self.response.usage.is_none() && fault.is_none() {
+            let usage = end::estimate(self.input_bytes, &self.response);
+            self.show(Event::Usage(usage), watch).ok();
+            let loss = Loss::warn("usage", "the upstream counted no tokens; estimated from the text");
+            self.losses.push(loss.clone());
+            self.show(Event::Loss(loss), watch).ok();
+        }
+        let end = Box::new(end::of(&self.response, fault, self.now()));
+        if !self.response.store {
+            self.show(Event::End(end), watch).ok();
+            self.phase = Phase::Ended;
+            return Poll::Ready(Step::Ended);
+        }
+        self.phase = Phase::Committing(self.commit(&end), end);
+        Poll::Ready(Step::More)
+    }
+
+    /// Writes down the response as it will be once `end` is applied.
+    fn commit(&self, end: &End) -> BoxFuture<'static, Result<(), StoreError>> {
+        let mut ended = self.response.clone();
+        ended.apply(&Event::End(Box::new(end.clone()))).ok();
+        let (store, tenant) = (Arc::clone(&self.runtime.store), Arc::clone(&self.tenant));
+        Box::pin(async move { store.commit(&tenant, Arc::new(ended)).await })
+    }
+
+    /// The end is on disk, or could not be written; now it is shown.
+    fn committed(&mut self, written: Result<(), StoreError>, watch: &mut Watcher<'_>) {
+        let Phase::Committing(_, mut end) = std::mem::replace(&mut self.phase, Phase::Ended) else { return };
+        if let Err(error) = written {
+            let error = Error::internal("the response could not be stored, so it cannot be continued")
+                .with_source(error);
+            *end = End { status: Status::Failed, incomplete: None, error: Some(error), at: end.at };
+        }
+        self.show(Event::End(end), watch).ok();
+    }
+
+    fn now(&self) -> i64 {
+        i64::try_from(self.runtime.clock.unix_ms() / 1000).unwrap_or(i64::MAX)
+    }
+}
+
+/// A stored response whose client left is ended as cancelled, with what was made so far.
+impl Drop for Run {
+    fn drop(&mut self) {
+        if !self.response.store || matches!(self.phase, Phase::Ended) {
+            return;
+        }
+        let task: BoxFuture<'static, ()> = match std::mem::replace(&mut self.phase, Phase::Ended) {
+            // The answer was whole; only its last write is not yet confirmed.
+            Phase::Committing(commit, _) => Box::pin(async move {
+                commit.await.ok();
+            }),
+            _ => {
+                for event in self.open.close() {
+                    self.response.apply(&event).ok();
+                }
+                let at = self.now();
+                let commit = self.commit(&End { status: Status::Cancelled, incomplete: None, error: None, at });
+                Box::pin(async move {
+                    commit.await.ok();
+                })
+            }
+        };
+        self.runtime.spawn.spawn("end an abandoned response", task);
+    }
+}

@@ -1,0 +1,255 @@
+//! From a decoded turn to a running response.
+
+use std::sync::Arc;
+
+use trilith_core::{
+    Clock, Created, DialectId, Error, EventStream, Headers, Ids, Item, Loss, ModelCall, Origin, Response,
+    ResponseId, Sealer, Settings, Spawn, Store, Turn,
+};
+
+use crate::{
+    carriers, end,
+    failover::{Candidate, Decision, Failover},
+    history,
+    run::{Parts, Run},
+    stop::StopCutter,
+};
+
+/// What every run needs.
+#[derive(Clone)]
+pub struct Runtime {
+    /// Where responses are kept.
+    pub store: Arc<dyn Store>,
+    /// Seals reasoning on its way through clients.
+    pub sealer: Arc<dyn Sealer>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for ids.
+    pub ids: Arc<dyn Ids>,
+    /// Starts the task that ends a run whose client left.
+    pub spawn: Arc<dyn Spawn>,
+}
+
+/// A turn, ready to run.
+pub struct Request {
+    /// Whose it is.
+    pub tenant: Arc<str>,
+    /// The client's dialect.
+    pub client: DialectId,
+    /// The turn as decoded; its input is what this request brought.
+    pub turn: Turn,
+    /// Who may serve it, best first.
+    pub candidates: Vec<Candidate>,
+    /// Whether a loss is an error.
+    pub strict: bool,
+    /// Client headers that may go upstream.
+    pub headers: Headers,
+}
+
+impl Runtime {
+    /// Calls a model and hands back the run that its answer feeds.
+    ///
+    /// # Errors
+    /// The turn asks for something that is not served, its parent is unknown, or no candidate answered.
+    /// Nothing is stored then.
+    pub async fn start(&self, request: Request, failover: &dyn Failover) -> Result<Run, Error> {
+        let Request { tenant, client, mut turn, candidates, strict, headers } = request;
+        let keep = check_state(client, &mut turn)?;
+        let history = history::load(&*self.store, &tenant, &turn).await?;
+        history::resolve_references(&history, &mut turn.input)?;
+        let unix_ms = self.clock.unix_ms();
+        let id = ResponseId::mint(unix_ms, self.ids.random()).response();
+        history::name_inputs(&id, &mut turn.input);
+        let kept_input = keep.then(|| turn.input.clone()).unwrap_or_default();
+
+        let mut context = history;
+        context.append(&mut turn.input);
+        carriers::open(&mut context, &*self.sealer, &tenant)?;
+        let input_bytes = context.iter().map(end::text_bytes).sum();
+
+        let settings = Arc::clone(&turn.settings);
+        let created = Created {
+            id,
+            created_at: i64::try_from(unix_ms / 1000).unwrap_or(i64::MAX),
+            settings: Arc::clone(&settings),
+            store: keep,
+            background: false,
+            previous_response_id: turn.state.previous_response_id.clone(),
+            conversation: turn.state.conversation.clone(),
+        };
+        let mut losses = std::mem::take(&mut turn.losses);
+        refuse_losses(strict, &losses)?;
+        let call = Call { turn, context, client, strict, headers };
+        let (answer, origin, stop) = call.run(&candidates, failover).await?;
+        losses.extend(answer.losses);
+
+        let response = Response::new(&created);
+        if keep {
+            self.store.begin(&tenant, Arc::new(response.clone()), kept_input).await.map_err(|error| {
+                Error::internal("the response could not be stored; try again").with_source(error)
+            })?;
+        }
+        Ok(Run::new(Parts {
+            runtime: self.clone(),
+            tenant,
+            origin,
+            created,
+            response,
+            events: answer.events,
+            losses,
+            headers: answer.headers,
+            stop,
+            input_bytes,
+            strict,
+        }))
+    }
+}
+
+/// Whether the response is to be kept; refuses what this version does not serve.
+fn check_state(client: DialectId, turn: &mut Turn) -> Result<bool, Error> {
+    let unsupported = |param: &'static str, text: &'static str| {
+        Err(Error::bad_request(param, text).with_code("unsupported_parameter"))
+    };
+    if turn.state.background {
+        return unsupported("background", "background responses are not served; send 'background': false");
+    }
+    if turn.state.conversation.is_some() {
+        return unsupported(
+            "conversation",
+            "conversations are not served; continue with 'previous_response_id' instead",
+        );
+    }
+    if client != DialectId::Responses {
+        if turn.state.store == Some(true) {
+            turn.losses.push(Loss::warn("store", "stored completions are not served; nothing was kept"));
+        }
+        return Ok(false);
+    }
+    Ok(turn.state.store.unwrap_or(true))
+}
+
+/// In strict mode the first thing dropped or approximated is an error.
+fn refuse_losses(strict: bool, losses: &[Loss]) -> Result<(), Error> {
+    let warned = losses.iter().find(|loss| loss.disposition == trilith_core::Disposition::Warn);
+    match warned {
+        Some(loss) if strict => Err(Error::bad_request(
+            loss.path.clone(),
+            format!("strict mode: '{}' cannot be kept: {}", loss.path, loss.why),
+        )
+        .with_code("strict_loss")),
+        _ => Ok(()),
+    }
+}
+
+/// A call on its way through the candidates.
+struct Call {
+    turn: Turn,
+    context: Vec<Item>,
+    client: DialectId,
+    strict: bool,
+    headers: Headers,
+}
+
+impl Call {
+    /// The first answer of a candidate, with its origin and the emulation of stop strings it needs.
+    async fn run(
+        mut self,
+        candidates: &[Candidate],
+        failover: &dyn Failover,
+    ) -> Result<(EventStream, Arc<Origin>, Option<StopCutter>), Error> {
+        let mut attempt = 0;
+        let mut last = None;
+        for (place, candidate) in candidates.iter().enumerate() {
+            let only_choice = place + 1 == candidates.len();
+            if !failover.admits(candidate) && !only_choice {
+                continue;
+            }
+            let origin = origin(candidate);
+            let (call, carried) = self.prepare(candidate, origin.as_deref(), only_choice)?;
+            loop {
+                match candidate.upstream.call(call.clone()).await {
+                    Ok(mut answer) => {
+                        failover.succeeded(candidate);
+                        answer.losses.splice(0..0, carried);
+                        let stop = stop_emulation(candidate, &call.turn.settings);
+                        return Ok((answer, origin.unwrap_or_else(|| no_wire(candidate)), stop));
+                    }
+                    Err(error) => {
+                        let decision = failover.decide(candidate, attempt, &error);
+                        attempt += 1;
+                        last = Some(error);
+                        match decision {
+                            Decision::Again(time) => failover.pause(time).await,
+                            Decision::Next => break,
+                            Decision::GiveUp => return Err(last.unwrap_or_else(nobody)),
+                        }
+                    }
+                }
+            }
+        }
+        Err(last.unwrap_or_else(nobody))
+    }
+
+    /// The call for one candidate: what it cannot read is left out. The last candidate takes the context
+    /// itself, earlier ones a copy.
+    fn prepare(
+        &mut self,
+        candidate: &Candidate,
+        origin: Option<&Origin>,
+        last: bool,
+    ) -> Result<(ModelCall, Vec<Loss>), Error> {
+        let mut input = if last { std::mem::take(&mut self.context) } else { self.context.clone() };
+        let carried = carriers::keep_native(&mut input, self.client, origin)?;
+        refuse_losses(self.strict, &carried)?;
+        let turn = Turn {
+            settings: Arc::clone(&self.turn.settings),
+            input,
+            state: self.turn.state.clone(),
+            stream: self.turn.stream,
+            losses: Vec::new(),
+        };
+        let call = ModelCall {
+            stream: turn.stream.stream,
+            turn: Arc::new(turn),
+            model: candidate.model.clone(),
+            strict: self.strict,
+            headers: self.headers.clone(),
+        };
+        Ok((call, carried))
+    }
+}
+
+fn origin(candidate: &Candidate) -> Option<Arc<Origin>> {
+    let dialect = candidate.upstream.dialect()?;
+    Some(Arc::new(Origin {
+        dialect,
+        upstream: candidate.upstream.name().into(),
+        model: candidate.model.clone(),
+        account: candidate.upstream.account().into(),
+    }))
+}
+
+/// The embedded model makes no carriers; its origin only labels items.
+fn no_wire(candidate: &Candidate) -> Arc<Origin> {
+    Arc::new(Origin {
+        dialect: DialectId::Responses,
+        upstream: candidate.upstream.name().into(),
+        model: candidate.model.clone(),
+        account: "".into(),
+    })
+}
+
+/// Responses has no stop strings: they are cut here for upstreams of that dialect.
+fn stop_emulation(candidate: &Candidate, settings: &Settings) -> Option<StopCutter> {
+    let needed =
+        candidate.upstream.dialect() == Some(DialectId::Responses) && !settings.sampling.stop.is_empty();
+    needed.then(|| StopCutter::new(&settings.sampling.stop))
+}
+
+fn nobody() -> Error {
+    Error::new(
+        trilith_core::ErrorKind::Overloaded,
+        trilith_core::ErrorOrigin::Upstream,
+        "no upstream for this model can take requests now; try again later",
+    )
+}
