@@ -1,6 +1,25 @@
 //! Bytes to vocabulary and back, one folder per dialect, and the framing below them. Pure functions.
 
+pub mod chat;
+mod dialect;
 pub mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
+mod names;
+pub mod responses;
 pub mod scan;
+
+use trilith_core::DialectId;
+
+pub use dialect::{
+    Dialect, Encoded, Peek, Quirks, Reader, Sniffed, Target, Writer, effective_tools, tool_name,
+};
+pub use names::{FullName, NameMap, is_legal};
+
+/// Every dialect of this build. A dialect exists by being in this table, and nowhere else.
+pub static DIALECTS: &[&dyn Dialect] = &[&chat::Chat, &responses::Responses];
+
+/// The dialect of that id, if this build has it.
+pub fn dialect(id: DialectId) -> Option<&'static dyn Dialect> {
+    DIALECTS.iter().copied().find(|dialect| dialect.id() == id)
+}
