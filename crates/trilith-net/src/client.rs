@@ -16,7 +16,7 @@ use crate::connect::{Target, connect};
 use crate::decode::Decoder;
 use crate::error::{ErrorKind, NetError, TimeoutPhase};
 use crate::exchange::{Exchange, send_head};
-use crate::pool::{Key, Pool, PoolStats, Scheme};
+use crate::pool::{Key, Origin, Pool, PoolStats, Scheme};
 use crate::proxy::{Proxies, Proxy, bare_host};
 use crate::request::Request;
 use crate::tls;
@@ -87,7 +87,7 @@ impl Client {
             tls,
         };
         let proxy = shared.proxies.select(tls, target.host, target.port);
-        let key = Key {
+        let origin = shared.pool.origin(Key {
             scheme: match (tls, proxy) {
                 (true, _) => Scheme::Https,
                 (false, None) => Scheme::Http,
@@ -97,11 +97,11 @@ impl Client {
                 Some(proxy) if !tls => proxy.authority.clone(),
                 _ => authority.clone(),
             },
-        };
+        });
         let message = message(request, &authority, proxy.filter(|_| !tls))?;
 
-        if let Some(wire) = shared.pool.take(&key, start) {
-            match shared.exchange(wire, message.clone(), &key, deadlines).await {
+        if let Some(wire) = shared.pool.take(&origin, start) {
+            match shared.exchange(wire, message.clone(), &origin, deadlines).await {
                 Err(error) if error.kind() == ErrorKind::Closed && error.retryable() => {
                     shared.pool.count_resent();
                 }
@@ -110,7 +110,7 @@ impl Client {
         }
         let wire = Box::pin(shared.open(&target, proxy, deadlines)).await?;
         let deadlines = Deadlines { sending: now(), ..deadlines };
-        shared.exchange(wire, message, &key, deadlines).await
+        shared.exchange(wire, message, &origin, deadlines).await
     }
 
     /// Closes the idle connections that are too old or that their server has closed. The
@@ -157,10 +157,10 @@ impl Shared {
         &self,
         mut wire: Box<Wire>,
         message: http::Request<Full<Bytes>>,
-        key: &Key,
+        origin: &Arc<Origin>,
         deadlines: Deadlines,
     ) -> Result<Response, NetError> {
-        let peer = key.authority.as_str();
+        let peer = origin.name();
         let Deadlines { timeouts, sending, total } = deadlines;
         let first_byte = sending + timeouts.first_byte;
         let answer = send_head(&mut wire, message, first_byte, total, peer).await?;
@@ -169,7 +169,7 @@ impl Shared {
             return Err(NetError::new(ErrorKind::Protocol, format!("{peer} switched protocols unasked")));
         }
         let exchange =
-            Exchange::new(wire, incoming, Arc::clone(&self.pool), key.clone(), timeouts.idle, total);
+            Exchange::new(wire, incoming, Arc::clone(&self.pool), Arc::clone(origin), timeouts.idle, total);
         let decoder =
             if exchange.is_over() { None } else { Decoder::for_headers(&mut head.headers, self.decode)? };
         Ok(Response::from_parts(head, Body::new(exchange, decoder)))

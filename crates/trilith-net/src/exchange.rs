@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::clock::now;
 use crate::error::{NetError, TimeoutPhase};
-use crate::pool::{Key, Pool};
+use crate::pool::{Origin, Pool};
 use crate::wire::Wire;
 
 /// Most bytes that one poll returns: a burst of small chunks becomes one piece, and a
@@ -74,7 +74,7 @@ pub(crate) struct Exchange {
     wire: Box<Wire>,
     incoming: Incoming,
     pool: Arc<Pool>,
-    key: Key,
+    origin: Arc<Origin>,
     idle: Duration,
     total: Option<Instant>,
     /// Deadline of the present wait; none while the reader is not waiting.
@@ -95,11 +95,11 @@ impl Exchange {
         wire: Box<Wire>,
         incoming: Incoming,
         pool: Arc<Pool>,
-        key: Key,
+        origin: Arc<Origin>,
         idle: Duration,
         total: Option<Instant>,
     ) -> Self {
-        Self { wire, incoming, pool, key, idle, total, waiting: None }
+        Self { wire, incoming, pool, origin, idle, total, waiting: None }
     }
 
     /// Whether the response has no body, or none is left.
@@ -109,9 +109,9 @@ impl Exchange {
 
     /// Returns everything that is readable now, up to [`MAX_PIECE`], as one piece.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Piece> {
-        let Self { wire, incoming, key, idle, total, waiting, .. } = self;
+        let Self { wire, incoming, origin, idle, total, waiting, .. } = self;
         let Wire { engine, timer, link, waker, .. } = &mut **wire;
-        let peer = key.authority.as_str();
+        let peer = origin.name();
         let mut joined = Joined::default();
         let mut polled = link.run(cx, waker, |cx| {
             loop {
@@ -156,10 +156,10 @@ impl Exchange {
 
     /// Hands the connection of a body that was read to its end back to the pool.
     pub(crate) fn release(self) {
-        let Self { mut wire, incoming, pool, key, .. } = self;
+        let Self { mut wire, incoming, pool, origin, .. } = self;
         drop(incoming);
         if wire.settle() {
-            pool.put(key, wire, now());
+            pool.put(&origin, wire, now());
         }
     }
 }

@@ -67,9 +67,16 @@ impl Link {
         Poll::Pending
     }
 
-    /// Forgets the task, for a connection that goes idle.
+    /// Forgets the task and past wake-ups, before the last poll of a connection that goes
+    /// idle.
     pub(crate) fn detach(&self) {
         self.task.take();
+        self.woken.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether anything happened since the last poll of an idle connection.
+    pub(crate) fn was_woken(&self) -> bool {
+        self.woken.load(Ordering::SeqCst)
     }
 
     /// Starts the byte counts of a new exchange.

@@ -1,8 +1,8 @@
 //! Idle connections by origin.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::uri::Authority;
@@ -35,6 +35,24 @@ struct Idle {
     since: Instant,
 }
 
+/// One origin's idle connections, oldest first. An exchange holds its origin, so that its
+/// connection finds the way back without a look-up.
+pub(crate) struct Origin {
+    key: Key,
+    idle: Mutex<Vec<Idle>>,
+}
+
+impl Origin {
+    fn new(key: Key) -> Self {
+        Self { key, idle: Mutex::default() }
+    }
+
+    /// Host and port, for texts.
+    pub(crate) fn name(&self) -> &str {
+        self.key.authority.as_str()
+    }
+}
+
 /// Counts since the client was made, and the present number of idle connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolStats {
@@ -48,51 +66,59 @@ pub struct PoolStats {
     pub idle: usize,
 }
 
-#[derive(Default)]
-struct Shelf {
-    origins: HashMap<Key, Vec<Idle>>,
-    count: usize,
-    swept: Option<Instant>,
-}
-
 /// The idle connections of one client.
 pub(crate) struct Pool {
     limits: PoolLimits,
-    shelf: Mutex<Shelf>,
+    origins: Mutex<HashMap<Key, Arc<Origin>>>,
+    swept: Mutex<Option<Instant>>,
+    idle: AtomicUsize,
     opened: AtomicU64,
     reused: AtomicU64,
     resent: AtomicU64,
+}
+
+// Nothing is left half-done by a panic under one of these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Pool {
     pub(crate) fn new(limits: PoolLimits) -> Self {
         Self {
             limits,
-            shelf: Mutex::default(),
+            origins: Mutex::default(),
+            swept: Mutex::default(),
+            idle: AtomicUsize::new(0),
             opened: AtomicU64::new(0),
             reused: AtomicU64::new(0),
             resent: AtomicU64::new(0),
         }
     }
 
-    // A panic while the lock is held can at worst leave the count off by one.
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The origin of `key`.
+    pub(crate) fn origin(&self, key: Key) -> Arc<Origin> {
+        let mut origins = lock(&self.origins);
+        if let Some(origin) = origins.get(&key) {
+            return Arc::clone(origin);
+        }
+        let origin = Arc::new(Origin::new(key.clone()));
+        origins.insert(key, Arc::clone(&origin));
+        origin
     }
 
     /// The most recently used connection that is still open; the ones found closed or too
     /// old on the way are dropped.
-    pub(crate) fn take(&self, key: &Key, now: Instant) -> Option<Box<Wire>> {
+    pub(crate) fn take(&self, origin: &Origin, now: Instant) -> Option<Box<Wire>> {
         loop {
-            let mut idle = {
-                let mut shelf = self.shelf();
-                let idle = shelf.origins.get_mut(key)?.pop()?;
-                shelf.count = shelf.count.saturating_sub(1);
-                idle
+            let Some(mut idle) = lock(&origin.idle).pop() else {
+                self.sweep_if_due(now);
+                return None;
             };
-            if now.saturating_duration_since(idle.since) >= self.limits.max_idle_age {
+            self.idle.fetch_sub(1, Ordering::Relaxed);
+            if !self.is_young(&idle, now) {
                 // The list is ordered by age: everything below is older still.
-                self.forget(key);
+                let rest = std::mem::take(&mut *lock(&origin.idle));
+                self.idle.fetch_sub(rest.len(), Ordering::Relaxed);
                 return None;
             }
             if idle.wire.is_usable() {
@@ -102,66 +128,65 @@ impl Pool {
         }
     }
 
-    /// Keeps a connection, or drops one when the limits say so. Now and then this also
-    /// looks through the whole pool, so that origins out of use do not keep their sockets.
-    pub(crate) fn put(&self, key: Key, wire: Box<Wire>, now: Instant) {
-        let mut evicted = None;
-        let due = {
-            let mut shelf = self.shelf();
-            let full = shelf.count >= self.limits.max_idle;
-            if full {
-                evicted = Some(wire);
-            } else {
-                let list = shelf.origins.entry(key).or_default();
-                list.push(Idle { wire, since: now });
-                if list.len() > self.limits.max_idle_per_origin {
-                    evicted = Some(list.remove(0).wire);
-                } else {
-                    shelf.count += 1;
-                }
-            }
-            let pause =
-                if full { SWEEP_WHEN_FULL.min(self.limits.max_idle_age) } else { self.limits.max_idle_age };
-            let swept = *shelf.swept.get_or_insert(now);
-            now.saturating_duration_since(swept) >= pause
-        };
-        // Closing a socket is a system call: not under the lock.
-        drop(evicted);
-        if due {
-            self.sweep(now);
-        }
+    fn is_young(&self, idle: &Idle, now: Instant) -> bool {
+        now.saturating_duration_since(idle.since) < self.limits.max_idle_age
     }
 
-    fn forget(&self, key: &Key) {
-        let dropped = {
-            let mut shelf = self.shelf();
-            let dropped = shelf.origins.remove(key).unwrap_or_default();
-            shelf.count = shelf.count.saturating_sub(dropped.len());
-            dropped
-        };
-        drop(dropped);
+    /// Keeps a connection, or drops one when the limits say so.
+    pub(crate) fn put(&self, origin: &Origin, wire: Box<Wire>, now: Instant) {
+        if self.idle.load(Ordering::Relaxed) < self.limits.max_idle {
+            // Counted first: another task may take it as soon as it is in the list.
+            self.idle.fetch_add(1, Ordering::Relaxed);
+            let evicted = {
+                let mut list = lock(&origin.idle);
+                list.push(Idle { wire, since: now });
+                (list.len() > self.limits.max_idle_per_origin).then(|| list.remove(0))
+            };
+            if evicted.is_some() {
+                self.idle.fetch_sub(1, Ordering::Relaxed);
+            }
+            // Closing a socket is a system call, so it happens here, outside the lock.
+            drop(evicted);
+        }
+        self.sweep_if_due(now);
+    }
+
+    /// Looks through the whole pool now and then, so that origins out of use keep neither
+    /// their sockets nor their place.
+    fn sweep_if_due(&self, now: Instant) {
+        let full = self.idle.load(Ordering::Relaxed) >= self.limits.max_idle;
+        let pause =
+            if full { SWEEP_WHEN_FULL.min(self.limits.max_idle_age) } else { self.limits.max_idle_age };
+        {
+            let mut swept = lock(&self.swept);
+            let last = *swept.get_or_insert(now);
+            if now.saturating_duration_since(last) < pause {
+                return;
+            }
+            *swept = Some(now);
+        }
+        self.sweep(now);
     }
 
     /// Drops every connection that is too old or was closed by its server.
     pub(crate) fn sweep(&self, now: Instant) {
         let mut dropped = Vec::new();
-        {
-            let mut shelf = self.shelf();
-            shelf.swept = Some(now);
-            for list in shelf.origins.values_mut() {
-                for mut idle in std::mem::take(list) {
-                    let young = now.saturating_duration_since(idle.since) < self.limits.max_idle_age;
-                    if young && idle.wire.is_usable() {
-                        list.push(idle);
-                    } else {
-                        dropped.push(idle);
-                    }
+        let mut origins = lock(&self.origins);
+        for origin in origins.values() {
+            let mut list = lock(&origin.idle);
+            for mut idle in std::mem::take(&mut *list) {
+                if self.is_young(&idle, now) && idle.wire.is_usable() {
+                    list.push(idle);
+                } else {
+                    dropped.push(idle);
                 }
             }
-            shelf.origins.retain(|_, list| !list.is_empty());
-            shelf.count = shelf.count.saturating_sub(dropped.len());
         }
-        drop(dropped);
+        // An origin that an exchange holds must stay: its connection will come back to it.
+        // New holders need the lock that is held here.
+        origins.retain(|_, origin| Arc::strong_count(origin) > 1 || !lock(&origin.idle).is_empty());
+        drop(origins);
+        self.idle.fetch_sub(dropped.len(), Ordering::Relaxed);
     }
 
     pub(crate) fn count_opened(&self) {
@@ -177,7 +202,7 @@ impl Pool {
             opened: self.opened.load(Ordering::Relaxed),
             reused: self.reused.load(Ordering::Relaxed),
             resent: self.resent.load(Ordering::Relaxed),
-            idle: self.shelf().count,
+            idle: self.idle.load(Ordering::Relaxed),
         }
     }
 }

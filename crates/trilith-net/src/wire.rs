@@ -47,19 +47,23 @@ impl Wire {
         }))
     }
 
-    /// Whether the connection, idle since its last exchange, can carry another one. Finds
-    /// out if the server closed it meanwhile.
-    pub(crate) fn is_usable(&mut self) -> bool {
-        self.engine.poll(&mut Context::from_waker(&self.waker));
-        !self.engine.is_done() && self.sender.is_ready()
-    }
-
     /// Lets the engine finish an exchange whose body was read to the end, and tells
     /// whether the connection can be kept.
     pub(crate) fn settle(&mut self) -> bool {
-        let usable = self.is_usable();
         self.link.detach();
-        usable
+        self.poll_idle()
+    }
+
+    /// Whether the connection, idle since [`Wire::settle`], can carry another exchange.
+    /// Its socket wakes it when the server closes it; without a wake-up there is nothing
+    /// to find.
+    pub(crate) fn is_usable(&mut self) -> bool {
+        !self.link.was_woken() || self.poll_idle()
+    }
+
+    fn poll_idle(&mut self) -> bool {
+        self.engine.poll(&mut Context::from_waker(&self.waker));
+        !self.engine.is_done() && self.sender.is_ready()
     }
 }
 
