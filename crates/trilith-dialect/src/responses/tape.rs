@@ -1,0 +1,435 @@
+//! A JSON text as a flat table of where its values lie: one strict pass, one allocation, and every value's
+//! exact text at hand. Requests keep schemas and argument texts byte for byte, so that their readers need the
+//! raw text of some values and the meaning of others.
+
+use std::borrow::Cow;
+
+use trilith_core::Json;
+
+use crate::scan::decode_string;
+
+/// Arrays and objects within each other, at most (RFC 8259 allows a reader to set a limit).
+const MAX_DEPTH: usize = 128;
+
+/// One value: its place in the text, and where in the table its next sibling is.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: u32,
+    end: u32,
+    next: u32,
+}
+
+/// The table; its memory serves one text after another.
+#[derive(Debug, Default)]
+pub(super) struct Tape {
+    entries: Vec<Entry>,
+}
+
+/// The kinds of JSON values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Null,
+    Bool,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl Kind {
+    /// With its article, for messages.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool => "a boolean",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+}
+
+/// The text is not one JSON value within the limits; the byte at which that shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Malformed(pub(super) usize);
+
+impl Tape {
+    /// Reads `text` whole.
+    pub(super) fn read<'t>(&'t mut self, text: &'t str) -> Result<Value<'t>, Malformed> {
+        self.entries.clear();
+        if u32::try_from(text.len()).is_err() {
+            return Err(Malformed(0));
+        }
+        let mut walk = Walk { bytes: text.as_bytes(), at: 0, entries: &mut self.entries, open: Vec::new() };
+        walk.document()?;
+        Ok(Value { text, entries: &self.entries, at: 0 })
+    }
+
+    /// The same over bytes that may not be UTF-8.
+    pub(super) fn read_bytes<'t>(&'t mut self, bytes: &'t [u8]) -> Result<Value<'t>, Malformed> {
+        let text = simdutf8::basic::from_utf8(bytes).map_err(|_| Malformed(0))?;
+        self.read(text.strip_prefix('\u{feff}').unwrap_or(text))
+    }
+}
+
+struct Walk<'t> {
+    bytes: &'t [u8],
+    at: usize,
+    entries: &'t mut Vec<Entry>,
+    /// The containers that are open, by their place in the table.
+    open: Vec<usize>,
+}
+
+impl Walk<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    const fn fail<T>(&self) -> Result<T, Malformed> {
+        Err(Malformed(self.at))
+    }
+
+    fn document(&mut self) -> Result<(), Malformed> {
+        self.skip_space();
+        let mut again = self.value()?;
+        while again {
+            again = self.value()?;
+        }
+        self.skip_space();
+        if self.at == self.bytes.len() { Ok(()) } else { self.fail() }
+    }
+
+    /// Reads one value, or opens a container; says whether another value must follow.
+    fn value(&mut self) -> Result<bool, Malformed> {
+        let start = self.at;
+        match self.peek() {
+            Some(open @ (b'{' | b'[')) => return self.enter(open),
+            Some(b'"') => self.string()?,
+            Some(b't') => self.literal(b"true")?,
+            Some(b'f') => self.literal(b"false")?,
+            Some(b'n') => self.literal(b"null")?,
+            Some(b'-' | b'0'..=b'9') => self.number()?,
+            _ => return self.fail(),
+        }
+        self.push(start);
+        self.after_value()
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the text is shorter than 4 GiB, checked at the start"
+    )]
+    fn push(&mut self, start: usize) {
+        let next = self.entries.len() as u32 + 1;
+        self.entries.push(Entry { start: start as u32, end: self.at as u32, next });
+    }
+
+    fn enter(&mut self, open: u8) -> Result<bool, Malformed> {
+        if self.open.len() == MAX_DEPTH {
+            return self.fail();
+        }
+        let start = self.at;
+        self.at += 1;
+        self.open.push(self.entries.len());
+        self.push(start);
+        self.skip_space();
+        let close = open + 2;
+        if self.peek() == Some(close) {
+            return self.leave();
+        }
+        if open == b'{' {
+            self.key()?;
+        }
+        Ok(true)
+    }
+
+    fn key(&mut self) -> Result<(), Malformed> {
+        let start = self.at;
+        if self.peek() != Some(b'"') {
+            return self.fail();
+        }
+        self.string()?;
+        self.push(start);
+        self.skip_space();
+        if self.peek() != Some(b':') {
+            return self.fail();
+        }
+        self.at += 1;
+        self.skip_space();
+        Ok(())
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the text is shorter than 4 GiB, checked at the start"
+    )]
+    fn leave(&mut self) -> Result<bool, Malformed> {
+        self.at += 1;
+        let next = self.entries.len() as u32;
+        if let Some(entry) = self.open.pop().and_then(|open| self.entries.get_mut(open)) {
+            entry.end = self.at as u32;
+            entry.next = next;
+        }
+        self.after_value()
+    }
+
+    /// After a value: a comma and the next one, or the end of its container.
+    fn after_value(&mut self) -> Result<bool, Malformed> {
+        let Some(open) = self.open.last().and_then(|open| self.entries.get(*open)) else { return Ok(false) };
+        let object = self.bytes.get(open.start as usize) == Some(&b'{');
+        self.skip_space();
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                self.skip_space();
+                if object {
+                    self.key()?;
+                }
+                Ok(true)
+            }
+            Some(b'}') if object => self.leave(),
+            Some(b']') if !object => self.leave(),
+            _ => self.fail(),
+        }
+    }
+
+    fn string(&mut self) -> Result<(), Malformed> {
+        self.at += 1;
+        loop {
+            self.skip_plain();
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(b'\\') => self.escape()?,
+                _ => return self.fail(),
+            }
+        }
+    }
+
+    /// Moves to the next quote, backslash or control character, eight bytes at a time.
+    fn skip_plain(&mut self) {
+        const fn every(byte: u8) -> u64 {
+            u64::from_ne_bytes([byte; 8])
+        }
+        while let Some(word) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
+            let word = u64::from_le_bytes(*word);
+            let quote = word ^ every(b'"');
+            let backslash = word ^ every(b'\\');
+            let hits = ((quote.wrapping_sub(every(1)) & !quote)
+                | (backslash.wrapping_sub(every(1)) & !backslash)
+                | (word.wrapping_sub(every(0x20)) & !word))
+                & every(0x80);
+            if hits != 0 {
+                self.at += (hits.trailing_zeros() / 8) as usize;
+                return;
+            }
+            self.at += 8;
+        }
+        while self.peek().is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)) {
+            self.at += 1;
+        }
+    }
+
+    fn escape(&mut self) -> Result<(), Malformed> {
+        self.at += 1;
+        match self.peek() {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
+            Some(b'u') => {
+                for _ in 0..4 {
+                    self.at += 1;
+                    if !self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
+                        return self.fail();
+                    }
+                }
+                self.at += 1;
+            }
+            _ => return self.fail(),
+        }
+        Ok(())
+    }
+
+    fn literal(&mut self, word: &[u8]) -> Result<(), Malformed> {
+        if !self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word)) {
+            return self.fail();
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), Malformed> {
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), Malformed> {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        if self.at == start { self.fail() } else { Ok(()) }
+    }
+}
+
+/// One value of a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value<'t> {
+    text: &'t str,
+    entries: &'t [Entry],
+    at: usize,
+}
+
+impl<'t> Value<'t> {
+    fn entry(self) -> Entry {
+        // Places come from the table itself.
+        self.entries.get(self.at).copied().unwrap_or(Entry { start: 0, end: 0, next: 0 })
+    }
+
+    /// The value as it stands in the text.
+    pub(super) fn raw(self) -> &'t str {
+        let entry = self.entry();
+        self.text.get(entry.start as usize..entry.end as usize).unwrap_or_default()
+    }
+
+    /// The value as it stands, owned.
+    pub(super) fn json(self) -> Json {
+        Json::from_checked(self.raw())
+    }
+
+    pub(super) fn kind(self) -> Kind {
+        match self.raw().as_bytes().first() {
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::Array,
+            Some(b'"') => Kind::String,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'n') | None => Kind::Null,
+            Some(_) => Kind::Number,
+        }
+    }
+
+    pub(super) fn is_null(self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    /// The string's meaning.
+    pub(super) fn string(self) -> Option<Cow<'t, str>> {
+        decode_string(self.raw())
+    }
+
+    pub(super) fn bool(self) -> Option<bool> {
+        match self.raw() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A number that is finite.
+    pub(super) fn f64(self) -> Option<f64> {
+        (self.kind() == Kind::Number)
+            .then(|| self.raw().parse().ok())
+            .flatten()
+            .filter(|n: &f64| n.is_finite())
+    }
+
+    /// A whole number that is not negative; `1.0` and `1e3` count.
+    pub(super) fn u64(self) -> Option<u64> {
+        if let Ok(number) = self.raw().parse() {
+            return Some(number);
+        }
+        let number = self.f64().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n))?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range and whole")]
+        let whole = number as u64;
+        Some(whole)
+    }
+
+    /// The number, cut to whole, for clocks that give fractions.
+    pub(super) fn seconds(self) -> Option<i64> {
+        #[expect(clippy::cast_possible_truncation, reason = "a cast from float saturates")]
+        self.f64().map(|n| n as i64)
+    }
+
+    /// The values of an array; nothing for other kinds.
+    pub(super) fn elements(self) -> impl Iterator<Item = Value<'t>> {
+        let entry = self.entry();
+        let (mut at, end) = match self.kind() {
+            Kind::Array => (self.at + 1, entry.next as usize),
+            _ => (0, 0),
+        };
+        std::iter::from_fn(move || {
+            (at < end).then(|| {
+                let value = Value { at, ..self };
+                at = (value.entry().next as usize).max(at + 1);
+                value
+            })
+        })
+    }
+
+    /// The members of an object as key (with quotes) and value; nothing for other kinds.
+    fn raw_members(self) -> impl Iterator<Item = (&'t str, Value<'t>)> {
+        let entry = self.entry();
+        let (mut at, end) = match self.kind() {
+            Kind::Object => (self.at + 1, entry.next as usize),
+            _ => (0, 0),
+        };
+        std::iter::from_fn(move || {
+            (at < end).then(|| {
+                let key = Value { at, ..self }.raw();
+                let value = Value { at: at + 1, ..self };
+                at = (value.entry().next as usize).max(at + 2);
+                (key, value)
+            })
+        })
+    }
+
+    /// The members of an object; nothing for other kinds.
+    pub(super) fn members(self) -> impl Iterator<Item = (Cow<'t, str>, Value<'t>)> {
+        self.raw_members().map(|(key, value)| (decode_string(key).unwrap_or_default(), value))
+    }
+
+    /// The member of that name, whatever it holds.
+    pub(super) fn member(self, name: &str) -> Option<Value<'t>> {
+        self.raw_members().find_map(|(key, value)| {
+            let inner = key.get(1..key.len().saturating_sub(1)).unwrap_or_default();
+            let same =
+                inner == name || (inner.contains('\\') && decode_string(key).is_some_and(|k| k == name));
+            same.then_some(value)
+        })
+    }
+
+    /// The member of that name; null counts as absent.
+    pub(super) fn get(self, name: &str) -> Option<Value<'t>> {
+        self.member(name).filter(|value| !value.is_null())
+    }
+
+    /// The string member of that name.
+    pub(super) fn str(self, name: &str) -> Option<Cow<'t, str>> {
+        self.get(name)?.string()
+    }
+}

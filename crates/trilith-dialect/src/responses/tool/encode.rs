@@ -1,0 +1,162 @@
+//! Tools toward the wire.
+
+use trilith_core::{CustomFormat, DialectId, GrammarSyntax, HostedTool, Json, Tool, ToolKind};
+
+use crate::{
+    names::NameMap,
+    responses::{
+        object::{Object, write_list},
+        tape::{Tape, Value},
+    },
+};
+
+/// How names of tools are spelled: the caller's, or an upstream's.
+pub(in crate::responses) type ToolNames<'n> = Option<&'n mut NameMap>;
+
+/// One tool with its own names. In an answer every key of a function is there and `strict` says what is
+/// in force (openai-checklist X9, S8).
+pub(in crate::responses) fn write_tool(out: &mut Vec<u8>, tool: &Tool, request: bool) {
+    write_tool_mapped(out, tool, request, &mut None);
+}
+
+/// One tool with the names of an upstream's wire.
+pub(in crate::responses) fn write_tool_mapped(
+    out: &mut Vec<u8>,
+    tool: &Tool,
+    request: bool,
+    names: &mut ToolNames<'_>,
+) {
+    let mut object = Object::open(out);
+    match &tool.kind {
+        ToolKind::Hosted { tool, config } => {
+            write_hosted(&mut object, *tool, config, request);
+            return object.close();
+        }
+        ToolKind::Function { name, description, parameters, strict } => {
+            object.str("type", "function");
+            write_name(&mut object, name, names);
+            write_description(&mut object, description.as_deref(), request);
+            match parameters {
+                Some(parameters) => object.raw("parameters", parameters.as_str()),
+                None if request => object.raw("parameters", r#"{"type":"object","properties":{}}"#),
+                None => object.raw("parameters", "null"),
+            }
+            match (strict, request) {
+                (Some(strict), _) => object.bool("strict", *strict),
+                (None, false) => object.bool("strict", qualifies(parameters.as_ref())),
+                (None, true) => {}
+            }
+        }
+        ToolKind::Custom { name, description, format } => {
+            object.str("type", "custom");
+            write_name(&mut object, name, names);
+            write_description(&mut object, description.as_deref(), request);
+            if let Some(format) = format {
+                write_format(object.key("format"), format);
+            }
+        }
+        ToolKind::Namespace { name, description, tools } => {
+            object.str("type", "namespace");
+            write_name(&mut object, name, names);
+            write_description(&mut object, description.as_deref(), request);
+            write_list(object.key("tools"), tools, |out, tool| write_tool_mapped(out, tool, request, names));
+        }
+    }
+    if let Some(defer) = tool.defer_loading {
+        object.bool("defer_loading", defer);
+    }
+    for field in tool.extra.of(DialectId::Responses) {
+        object.raw(&field.name, field.value.as_str());
+    }
+    object.close();
+}
+
+fn write_name(object: &mut Object<'_>, name: &str, names: &mut ToolNames<'_>) {
+    match names {
+        Some(names) => object.str("name", &names.outward(None, name)),
+        None => object.str("name", name),
+    }
+}
+
+fn write_description(object: &mut Object<'_>, description: Option<&str>, request: bool) {
+    if request {
+        object.opt_str("description", description);
+    } else {
+        object.str_or_null("description", description);
+    }
+}
+
+fn write_format(out: &mut Vec<u8>, format: &CustomFormat) {
+    let mut object = Object::open(out);
+    match format {
+        CustomFormat::Text => object.str("type", "text"),
+        CustomFormat::Grammar { syntax, definition } => {
+            object.str("type", "grammar");
+            object.str(
+                "syntax",
+                match syntax {
+                    GrammarSyntax::Lark => "lark",
+                    GrammarSyntax::Regex => "regex",
+                },
+            );
+            object.str("definition", definition);
+        }
+    }
+    object.close();
+}
+
+/// The declaration as it came. What a caller must not read back is left out of answers: an MCP server's
+/// credential and headers.
+fn write_hosted(object: &mut Object<'_>, tool: HostedTool, config: &Json, request: bool) {
+    let mut tape = Tape::default();
+    let Ok(value) = tape.read(config.as_str()) else { return };
+    for (name, value) in value.members() {
+        let secret = tool == HostedTool::Mcp && matches!(&*name, "authorization" | "headers");
+        if request || !secret {
+            object.raw(&name, value.raw());
+        }
+    }
+    if tool == HostedTool::ToolSearch && !request {
+        for name in ["description", "parameters"] {
+            if value.member(name).is_none() {
+                object.raw(name, "null");
+            }
+        }
+    }
+}
+
+/// Whether a schema can be held to strictly: every object of it is closed and asks for all of its properties
+/// (openai-checklist S2).
+fn qualifies(parameters: Option<&Json>) -> bool {
+    let Some(parameters) = parameters else { return false };
+    let mut tape = Tape::default();
+    tape.read(parameters.as_str()).is_ok_and(|root| {
+        root.get("anyOf").is_none() && root.str("type").is_some_and(|word| word == "object") && closed(root)
+    })
+}
+
+/// The keywords below which further schemas lie, by name or in a list.
+const NAMED: [&str; 3] = ["properties", "$defs", "definitions"];
+const LISTED: [&str; 2] = ["anyOf", "allOf"];
+
+fn closed(schema: Value<'_>) -> bool {
+    let is_object = schema.get("type").is_some_and(|word| {
+        word.string().is_some_and(|word| word == "object")
+            || word.elements().any(|word| word.string().is_some_and(|word| word == "object"))
+    });
+    if is_object || schema.get("properties").is_some() {
+        let required: Vec<_> = schema
+            .get("required")
+            .map(|list| list.elements().filter_map(Value::string).collect())
+            .unwrap_or_default();
+        let all = schema
+            .get("properties")
+            .is_none_or(|properties| properties.members().all(|(name, _)| required.contains(&name)));
+        if !all || schema.get("additionalProperties").and_then(Value::bool) != Some(false) {
+            return false;
+        }
+    }
+    NAMED.iter().all(|word| schema.get(word).is_none_or(|map| map.members().all(|(_, below)| closed(below))))
+        && LISTED.iter().all(|word| schema.get(word).is_none_or(|list| list.elements().all(closed)))
+        && schema.get("items").is_none_or(closed)
+}
