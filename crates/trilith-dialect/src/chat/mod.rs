@@ -1,4 +1,96 @@
-//! OpenAI Chat Completions.
+//! OpenAI Chat Completions, as OpenAI itself and the many servers shaped after it speak it.
+
+mod auth;
+mod error;
+mod json;
+mod object;
+mod request;
+mod response;
+mod sniff;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use trilith_core::{DialectId, Error, Event, Loss, Response, StreamOptions, Turn};
+
+use crate::{
+    Dialect, Encoded, NameMap, Peek, Reader, Sniffed, Target, Writer,
+    scan::{Kind, Scan},
+};
+
 /// The Chat Completions dialect.
 #[derive(Debug)]
 pub struct Chat;
+
+impl Dialect for Chat {
+    fn id(&self) -> DialectId {
+        DialectId::Chat
+    }
+
+    fn path(&self) -> &'static str {
+        "/chat/completions"
+    }
+
+    fn forwarded_headers(&self) -> &'static [&'static str] {
+        auth::FORWARDED
+    }
+
+    fn credential(&self, key: &str) -> (&'static str, String) {
+        auth::credential(key)
+    }
+
+    fn peek<'a>(&self, scan: &Scan<'a>) -> Result<Peek<'a>, Error> {
+        let typed = |name: &'static str, wanted: Kind, what: &'static str| match scan.kind(name) {
+            None | Some(Kind::Null) => Ok(()),
+            Some(kind) if kind == wanted => Ok(()),
+            Some(_) => Err(object::invalid(name, format!("Invalid type for '{name}': expected {what}."))),
+        };
+        typed("model", Kind::String, "a string")?;
+        typed("stream", Kind::Bool, "true or false")?;
+        Ok(Peek {
+            model: scan.string("model"),
+            stream: scan.bool("stream").unwrap_or(false),
+            stateful: false,
+        })
+    }
+
+    fn decode_request(&self, body: &[u8]) -> Result<Turn, Error> {
+        request::decode(body)
+    }
+
+    fn encode_request(&self, turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {
+        request::encode(turn, target)
+    }
+
+    fn reader(&self, names: NameMap) -> Box<dyn Reader> {
+        Box::new(stream::ChatReader::new(names))
+    }
+
+    fn decode_response(&self, body: &[u8], names: &NameMap, out: &mut Vec<Event>) -> Result<(), Error> {
+        response::decode(body, names, out)
+    }
+
+    fn decode_error(&self, status: u16, body: &[u8]) -> Error {
+        error::decode(status, body)
+    }
+
+    fn writer(&self, options: StreamOptions) -> Box<dyn Writer> {
+        Box::new(stream::ChatWriter::new(options))
+    }
+
+    fn encode_response(&self, response: &Response, out: &mut Vec<u8>) {
+        response::encode(response, out);
+    }
+
+    fn response_losses(&self, response: &Response) -> Vec<Loss> {
+        response::losses(response)
+    }
+
+    fn render_error(&self, error: &Error, _request_id: &str, out: &mut Vec<u8>) -> u16 {
+        error::render(error, out)
+    }
+
+    fn sniff(&self, data: &[u8], seen: &mut Sniffed) {
+        sniff::sniff(data, seen);
+    }
+}

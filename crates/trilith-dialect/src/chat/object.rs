@@ -1,0 +1,149 @@
+//! JSON objects read in one pass: named members into typed fields, all others kept as they came.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{Deserialize, Deserializer, de::Visitor};
+use trilith_core::{DialectId, Error, Extra, Json};
+
+/// A member that is not named in a type: its key and its value untouched.
+pub(super) type Rest<'a> = Vec<(Box<str>, &'a serde_json::value::RawValue)>;
+
+/// Declares a type for a JSON object. `null` is the same as absent. The values are read straight from the
+/// input, so that raw values and error paths work at any depth (they do not inside of serde's own flattened
+/// and untagged types).
+macro_rules! object {
+    ($(#[$meta:meta])* $name:ident<$lt:lifetime> { $($field:ident: $ty:ty = $key:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Default)]
+        pub(in crate::chat) struct $name<$lt> {
+            $(pub(in crate::chat) $field: Option<$ty>,)*
+            pub(in crate::chat) rest: $crate::chat::object::Rest<$lt>,
+        }
+
+        impl<$lt> $name<$lt> {
+            pub(in crate::chat) fn read<A: serde::de::MapAccess<$lt>>(mut map: A) -> Result<Self, A::Error> {
+                let mut found = Self::default();
+                while let Some(key) = map.next_key::<$crate::chat::object::Key<'_>>()? {
+                    match key.as_str() {
+                        $($key => found.$field = map.next_value()?,)*
+                        other => {
+                            let other = other.into();
+                            found.rest.push((other, map.next_value()?));
+                        }
+                    }
+                }
+                Ok(found)
+            }
+        }
+
+        impl<$lt> serde::Deserialize<$lt> for $name<$lt> {
+            fn deserialize<D: serde::Deserializer<$lt>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Members;
+                impl<$lt> serde::de::Visitor<$lt> for Members {
+                    type Value = $name<$lt>;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<$lt>>(self, map: A) -> Result<Self::Value, A::Error> {
+                        $name::read(map)
+                    }
+                }
+                deserializer.deserialize_map(Members)
+            }
+        }
+    };
+}
+pub(super) use object;
+
+/// A key, borrowed where it has no escapes.
+pub(super) struct Key<'a>(Cow<'a, str>);
+
+impl Key<'_> {
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// Longest part of a parser's complaint that an error repeats, in characters.
+const COMPLAINT_SHOWN: usize = 200;
+
+/// Reads a client's JSON.
+///
+/// # Errors
+/// 400 that names the field and what was expected there.
+pub(super) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
+    serde_json::from_slice(body).map_err(|plain| {
+        // The quick pass knows the place but not the field; only a wrong request pays for the second one.
+        let mut again = serde_json::Deserializer::from_slice(body);
+        let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut again) else {
+            return unreadable(&plain);
+        };
+        if error.inner().is_syntax() || error.inner().is_eof() {
+            return unreadable(error.inner());
+        }
+        let path = error.path().to_string();
+        let complaint = complaint(error.inner());
+        if path == "." {
+            return Error { param: None, ..invalid("", format!("Invalid request body: {complaint}.")) };
+        }
+        let code = if complaint.starts_with("invalid type") { "invalid_type" } else { "invalid_value" };
+        Error::bad_request(path.as_str(), format!("Invalid value for '{path}': {complaint}.")).with_code(code)
+    })
+}
+
+fn unreadable(error: &serde_json::Error) -> Error {
+    let text = format!("The request body is not valid JSON: {error}.");
+    Error { param: None, ..Error::bad_request("", text) }
+}
+
+fn complaint(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(head, _)| head);
+    text.chars().take(COMPLAINT_SHOWN).collect()
+}
+
+pub(super) fn invalid(param: &str, text: impl Into<Cow<'static, str>>) -> Error {
+    Error::bad_request(param, text).with_code("invalid_value")
+}
+
+pub(super) fn missing(param: &str) -> Error {
+    Error::bad_request(param, format!("Missing required parameter: '{param}'."))
+        .with_code("missing_required_parameter")
+}
+
+pub(super) fn json(raw: &serde_json::value::RawValue) -> Json {
+    Json::from_checked(raw.get())
+}
+
+/// Keeps members for the dialect they came from; `null` says nothing and is left out.
+pub(super) fn keep(extra: &mut Extra, prefix: &str, rest: Rest<'_>) {
+    for (name, value) in rest {
+        if value.get() != "null" {
+            extra.push(DialectId::Chat, format!("{prefix}{name}"), json(value));
+        }
+    }
+}

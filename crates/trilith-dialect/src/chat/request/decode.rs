@@ -1,0 +1,57 @@
+//! A client's request in items.
+
+use std::sync::Arc;
+
+use trilith_core::{Error, Settings, StateRef, StreamOptions, Turn};
+
+use super::{
+    history::History,
+    settings, tools,
+    wire::{Message, Request},
+};
+use crate::chat::object::{invalid, keep, missing, parse};
+
+pub(in crate::chat) fn decode(body: &[u8]) -> Result<Turn, Error> {
+    let mut request: Request<'_> = parse(body)?;
+    let mut turn = Turn { stream: stream_options(&request)?, ..Turn::default() };
+    // The real default is not to keep; a store that keeps by default must not keep these.
+    turn.state = StateRef { store: Some(request.store.unwrap_or(false)), ..StateRef::default() };
+    let messages = request.messages.take().ok_or_else(|| missing("messages"))?;
+    let mut settings = Settings {
+        model: request.model.take().filter(|model| !model.is_empty()).ok_or_else(|| missing("model"))?,
+        ..Settings::default()
+    };
+    tools::decode(&mut request, &mut settings, &mut turn.losses)?;
+    settings::decode(&mut request, &mut settings)?;
+    keep(&mut settings.extra, "", std::mem::take(&mut request.rest));
+    turn.settings = Arc::new(settings);
+    turn.input = items(messages, &mut turn)?;
+    Ok(turn)
+}
+
+fn items(messages: Vec<Message<'_>>, turn: &mut Turn) -> Result<Vec<trilith_core::Item>, Error> {
+    if messages.is_empty() {
+        return Err(invalid("messages", "Invalid 'messages': expected at least one message."));
+    }
+    let mut history = History::new(messages.len());
+    for (place, message) in messages.into_iter().enumerate() {
+        history.take(place, message)?;
+    }
+    history.end(&mut turn.losses)
+}
+
+fn stream_options(request: &Request<'_>) -> Result<StreamOptions, Error> {
+    let stream = request.stream.unwrap_or(false);
+    if let Some(options) = &request.stream_options {
+        if !stream {
+            let text = "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
+            return Err(invalid("stream_options", text));
+        }
+        return Ok(StreamOptions {
+            stream,
+            include_usage: options.include_usage.unwrap_or(false),
+            include_obfuscation: options.include_obfuscation,
+        });
+    }
+    Ok(StreamOptions { stream, ..StreamOptions::default() })
+}

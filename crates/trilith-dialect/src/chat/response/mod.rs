@@ -1,0 +1,18 @@
+//! Answers, both ways: the whole form, and the pieces it shares with the stream.
+
+pub(super) mod carriers;
+mod decode;
+mod encode;
+pub(super) mod pieces;
+mod shown;
+pub(super) mod usage;
+pub(super) mod wire;
+
+pub(super) use decode::decode;
+pub(super) use encode::encode;
+pub(super) use shown::{answer_id, finish_word, losses};
+
+/// What the whole form and the stream write alike.
+pub(super) mod shared {
+    pub(in crate::chat) use super::encode::{REASONING_BREAK, choices, created, model, write_call};
+}

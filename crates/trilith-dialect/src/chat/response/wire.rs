@@ -1,0 +1,285 @@
+//! The answer as upstreams send it, whole and in chunks. Everything is optional: servers leave out what they
+//! please, and a field nobody needs must not break an answer.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::usage::WireUsage;
+
+/// A chunk or a whole body.
+#[derive(Debug, Deserialize)]
+pub(in crate::chat) struct Answer<'a> {
+    #[serde(default)]
+    pub(in crate::chat) id: Text,
+    #[serde(default)]
+    pub(in crate::chat) model: Text,
+    #[serde(default)]
+    pub(in crate::chat) created: Number,
+    #[serde(default)]
+    pub(in crate::chat) service_tier: Text,
+    #[serde(default)]
+    pub(in crate::chat) system_fingerprint: Text,
+    #[serde(borrow, default)]
+    pub(in crate::chat) choices: Option<Vec<Choice<'a>>>,
+    #[serde(borrow)]
+    pub(in crate::chat) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(in crate::chat) x_groq: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(in crate::chat) moderation: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(in crate::chat) error: Option<&'a RawValue>,
+}
+
+impl Answer<'_> {
+    /// The counts, from the usual place or from Groq's.
+    pub(in crate::chat) fn counts(&self) -> Option<WireUsage> {
+        #[derive(Deserialize)]
+        struct Groq {
+            usage: Option<WireUsage>,
+        }
+        if let Some(raw) = self.usage {
+            return serde_json::from_str(raw.get()).ok();
+        }
+        serde_json::from_str::<Groq>(self.x_groq?.get()).ok()?.usage
+    }
+}
+
+/// One of the answers.
+#[derive(Debug, Deserialize)]
+pub(in crate::chat) struct Choice<'a> {
+    #[serde(default)]
+    pub(in crate::chat) index: Number,
+    #[serde(borrow)]
+    pub(in crate::chat) delta: Option<Delta<'a>>,
+    #[serde(borrow)]
+    pub(in crate::chat) message: Option<Delta<'a>>,
+    #[serde(borrow)]
+    pub(in crate::chat) logprobs: Option<&'a RawValue>,
+    #[serde(default)]
+    pub(in crate::chat) finish_reason: Text,
+    /// The stop string that matched (vLLM).
+    #[serde(default)]
+    pub(in crate::chat) stop_reason: Text,
+}
+
+/// A message, or a piece of it.
+#[derive(Debug, Default, Deserialize)]
+pub(in crate::chat) struct Delta<'a> {
+    pub(in crate::chat) content: Option<Content>,
+    #[serde(default)]
+    pub(in crate::chat) refusal: Text,
+    #[serde(default)]
+    pub(in crate::chat) reasoning_content: Text,
+    #[serde(default)]
+    pub(in crate::chat) reasoning: Text,
+    #[serde(borrow)]
+    pub(in crate::chat) reasoning_details: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    pub(in crate::chat) tool_calls: Option<Vec<CallDelta<'a>>>,
+    #[serde(borrow)]
+    pub(in crate::chat) function_call: Option<Called<'a>>,
+    #[serde(borrow)]
+    pub(in crate::chat) annotations: Option<&'a RawValue>,
+    pub(in crate::chat) audio: Option<AudioDelta>,
+    pub(in crate::chat) images: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(in crate::chat) struct CallDelta<'a> {
+    #[serde(default)]
+    pub(in crate::chat) index: Number,
+    #[serde(default)]
+    pub(in crate::chat) id: Text,
+    #[serde(default, rename = "type")]
+    pub(in crate::chat) kind: Text,
+    #[serde(borrow)]
+    pub(in crate::chat) function: Option<Called<'a>>,
+    #[serde(borrow)]
+    pub(in crate::chat) custom: Option<Called<'a>>,
+    #[serde(borrow)]
+    pub(in crate::chat) extra_content: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(in crate::chat) struct Called<'a> {
+    #[serde(default)]
+    pub(in crate::chat) name: Text,
+    /// A string, or the object that it should have held.
+    #[serde(borrow)]
+    pub(in crate::chat) arguments: Option<&'a RawValue>,
+    #[serde(default)]
+    pub(in crate::chat) input: Text,
+}
+
+impl Called<'_> {
+    /// The argument text.
+    pub(in crate::chat) fn text(&self) -> Option<Cow<'_, str>> {
+        match self.arguments {
+            Some(raw) if raw.get().starts_with('"') => serde_json::from_str(raw.get()).ok().map(Cow::Owned),
+            Some(raw) => Some(Cow::Borrowed(raw.get())),
+            None => self.input.0.as_deref().map(Cow::Borrowed),
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(in crate::chat) struct AudioDelta {
+    #[serde(default)]
+    pub(in crate::chat) id: Text,
+    #[serde(default)]
+    pub(in crate::chat) data: Text,
+    #[serde(default)]
+    pub(in crate::chat) transcript: Text,
+    #[serde(default)]
+    pub(in crate::chat) expires_at: Number,
+}
+
+/// A string; anything else counts as absent.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::chat) struct Text(pub(in crate::chat) Option<String>);
+
+impl Text {
+    /// The text, unless it is absent or empty.
+    pub(in crate::chat) fn filled(self) -> Option<String> {
+        self.0.filter(|text| !text.is_empty())
+    }
+}
+
+/// A whole number, however it is written; anything else counts as absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::chat) struct Number(pub(in crate::chat) Option<i64>);
+
+struct Loose;
+
+/// What a scalar was.
+enum Scalar {
+    Text(String),
+    Number(i64),
+    Other,
+}
+
+impl<'de> Visitor<'de> for Loose {
+    type Value = Scalar;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Scalar, E> {
+        Ok(Scalar::Text(text.to_owned()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Scalar, E> {
+        Ok(Scalar::Number(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Scalar, E> {
+        Ok(i64::try_from(number).map_or(Scalar::Other, Scalar::Number))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Scalar, E> {
+        // Within this range every whole number has an exact float.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        if number.is_finite() && number.abs() <= EXACT {
+            return Ok(format!("{number:.0}").parse().map_or(Scalar::Other, Scalar::Number));
+        }
+        Ok(Scalar::Other)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Scalar, E> {
+        Ok(Scalar::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Scalar, E> {
+        Ok(Scalar::Other)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Scalar, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Scalar::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scalar, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Scalar::Other)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Loose {
+    type Value = Scalar;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Scalar, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Loose.deserialize(deserializer)? {
+            Scalar::Text(text) => Self(Some(text)),
+            Scalar::Number(_) | Scalar::Other => Self(None),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Loose.deserialize(deserializer)? {
+            Scalar::Number(number) => Self(Some(number)),
+            Scalar::Text(text) => Self(text.parse().ok()),
+            Scalar::Other => Self(None),
+        })
+    }
+}
+
+/// Content: a string, or Mistral's list of chunks.
+#[derive(Debug)]
+pub(in crate::chat) enum Content {
+    Text(String),
+    Chunks(Vec<ContentChunk>),
+}
+
+/// One chunk of a list.
+#[derive(Debug, Deserialize)]
+pub(in crate::chat) struct ContentChunk {
+    #[serde(default, rename = "type")]
+    pub(in crate::chat) kind: Text,
+    #[serde(default)]
+    pub(in crate::chat) text: Text,
+    #[serde(default)]
+    pub(in crate::chat) refusal: Text,
+    /// A string or a list of text chunks.
+    pub(in crate::chat) thinking: Option<Content>,
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Content;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or a list of chunks")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Content::Text(text.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut chunks = Vec::new();
+                while let Some(chunk) = seq.next_element()? {
+                    chunks.push(chunk);
+                }
+                Ok(Content::Chunks(chunks))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}

@@ -1,0 +1,12 @@
+//! Streams, both ways.
+
+mod assemble;
+mod calls;
+mod details;
+mod reader;
+mod said;
+mod writer;
+
+pub(super) use assemble::Assembler;
+pub(super) use reader::ChatReader;
+pub(super) use writer::ChatWriter;

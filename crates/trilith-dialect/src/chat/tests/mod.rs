@@ -1,0 +1,1 @@
+//! The dialect as clients and upstreams see it.
