@@ -1,5 +1,6 @@
 //! The mock over real sockets.
 
+#[cfg(test)]
 mod client;
 
 use std::time::Duration;
