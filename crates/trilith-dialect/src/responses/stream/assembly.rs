@@ -43,6 +43,8 @@ pub(super) struct Told {
     pub(super) parts: Vec<PartTold>,
     /// Bytes of argument text.
     pub(super) args: usize,
+    /// Whether any step of a hosted tool was told.
+    pub(super) stages: bool,
     pub(super) done: bool,
 }
 
@@ -82,7 +84,7 @@ impl Assembly {
         let theirs = place
             .index
             .unwrap_or_else(|| self.items.iter().map(|told| told.theirs + 1).max().unwrap_or_default());
-        let told = Told { theirs, id: item.id.clone(), ours: None, parts: Vec::new(), args: 0, done: false };
+        let told = Told { theirs, id: item.id.clone(), ours: None, parts: Vec::new(), args: 0, stages: false, done: false };
         self.items.push(told);
         let at = self.items.len() - 1;
         if let Some(head) = replay::head(item) {
@@ -231,8 +233,10 @@ impl Assembly {
         self.find(place).and_then(|at| self.items.get(at)).filter(|told| !told.done)?.ours
     }
 
-    pub(super) fn progress(&self, place: Place<'_>, stage: ToolStage, out: &mut Vec<Event>) {
-        if let Some(index) = self.open_index(place) {
+    pub(super) fn progress(&mut self, place: Place<'_>, stage: ToolStage, out: &mut Vec<Event>) {
+        let Some(told) = self.find(place).and_then(|at| self.items.get_mut(at)) else { return };
+        if let Some(index) = told.ours.filter(|_| !told.done) {
+            told.stages = true;
             out.push(Event::ToolProgress { index, stage });
         }
     }

@@ -1,6 +1,6 @@
 //! The lifecycle events of hosted tools.
 
-use trilith_core::{CallKind, ToolStage};
+use trilith_core::{CallKind, ItemStatus, ToolStage};
 
 /// The words before the stage, by kind of call.
 const TOOLS: [(&str, CallKind); 6] = [
@@ -59,4 +59,20 @@ pub(super) fn event_of(kind: CallKind, stage: ToolStage) -> Option<&'static str>
         (Mcp, Failed) => "response.mcp_call.failed",
         _ => return None,
     })
+}
+
+/// The steps that a hosted tool goes through until it ends that way (openai-checklist E12 to E15).
+pub(super) fn stages_of(kind: CallKind, status: ItemStatus) -> &'static [ToolStage] {
+    use ToolStage::{Completed, Failed, Generating, InProgress, Interpreting, Searching};
+    match (kind, status) {
+        (CallKind::WebSearch | CallKind::FileSearch, ItemStatus::Completed) => &[InProgress, Searching, Completed],
+        (CallKind::WebSearch | CallKind::FileSearch, _) => &[InProgress, Searching],
+        (CallKind::CodeInterpreter, ItemStatus::Completed) => &[InProgress, Interpreting, Completed],
+        (CallKind::CodeInterpreter, _) => &[InProgress, Interpreting],
+        (CallKind::ImageGeneration, ItemStatus::Completed) => &[InProgress, Generating, Completed],
+        (CallKind::ImageGeneration, _) => &[InProgress, Generating],
+        (CallKind::Mcp | CallKind::McpListTools, ItemStatus::Completed) => &[InProgress, Completed],
+        (CallKind::Mcp | CallKind::McpListTools, _) => &[InProgress, Failed],
+        _ => &[],
+    }
 }

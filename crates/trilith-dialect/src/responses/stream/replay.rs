@@ -5,7 +5,10 @@ use trilith_core::{
     PartStart, Reasoning, Text,
 };
 
-use super::assembly::{Assembly, close_parts};
+use super::{
+    assembly::{Assembly, close_parts},
+    progress,
+};
 
 /// The item as it begins; `None` for items that cannot grow and are told whole.
 pub(super) fn head(mut item: Item) -> Option<Item> {
@@ -55,7 +58,7 @@ pub(super) fn complete(
             carriers = reasoning.carriers;
         }
         ItemBody::Call(call) => {
-            rest_of_args(assembly, at, &call, out);
+            rest_of_stages(assembly, at, &call, status, out);
             detail = call.detail;
         }
         ItemBody::Result(result) => detail = result.detail,
@@ -139,6 +142,27 @@ fn rest_of_part(
         None => out.push(Event::PartDelta { index, part: ours, space, delta }),
     }
     out.push(Event::PartDone { index, part: ours, space });
+}
+
+/// The steps of a hosted tool that tells none: an item that came whole ran like any other. What was said to
+/// the tool belongs after its first step.
+fn rest_of_stages(
+    assembly: &mut Assembly,
+    at: usize,
+    call: &Call,
+    status: ItemStatus,
+    out: &mut Vec<Event>,
+) {
+    let told = assembly.items.get(at);
+    let silent = told.filter(|told| !told.stages).and_then(|told| told.ours);
+    let mut stages = progress::stages_of(call.kind, status).iter();
+    if let Some((index, first)) = silent.zip(stages.next()) {
+        out.push(Event::ToolProgress { index, stage: *first });
+    }
+    rest_of_args(assembly, at, call, out);
+    if let Some(index) = silent {
+        out.extend(stages.map(|stage| Event::ToolProgress { index, stage: *stage }));
+    }
 }
 
 fn rest_of_args(assembly: &mut Assembly, at: usize, call: &Call, out: &mut Vec<Event>) {

@@ -156,7 +156,9 @@ impl ResponsesWriter {
     /// Writes one event whose members `fill` appends.
     fn frame(&mut self, event: &str, out: &mut Vec<u8>, fill: impl FnOnce(&mut Object<'_>)) {
         start_frame(out, event);
+        let start = out.len();
         fill(&mut Object::resume(out, false));
+        on_one_line(out, start);
         end_frame(out, self.take_number());
     }
 
@@ -437,6 +439,26 @@ impl ResponsesWriter {
         self.life(event, response, out);
         out.extend_from_slice(b"data: [DONE]\n\n");
     }
+}
+
+/// JSON that came from a caller may be written over several lines; an event's data is one. Where there is a
+/// line break, all space between tokens goes.
+fn on_one_line(out: &mut Vec<u8>, start: usize) {
+    let tail = out.get(start..).unwrap_or_default();
+    if memchr::memchr2(b'\n', b'\r', tail).is_none() {
+        return;
+    }
+    let (mut inside, mut escaped) = (false, false);
+    let mut line = Vec::with_capacity(tail.len());
+    for byte in tail.iter().copied() {
+        if inside || !byte.is_ascii_whitespace() {
+            line.push(byte);
+        }
+        inside ^= byte == b'"' && !escaped;
+        escaped = inside && byte == b'\\' && !escaped;
+    }
+    out.truncate(start);
+    out.extend_from_slice(&line);
 }
 
 /// A comment, which clients skip and people see.

@@ -26,12 +26,15 @@ pub(in crate::responses) fn write_tool_mapped(
     request: bool,
     names: &mut ToolNames<'_>,
 ) {
+    if let ToolKind::Hosted { tool, config } = &tool.kind {
+        return if request {
+            out.extend_from_slice(config.as_str().as_bytes());
+        } else {
+            write_hosted(out, *tool, config);
+        };
+    }
     let mut object = Object::open(out);
     match &tool.kind {
-        ToolKind::Hosted { tool, config } => {
-            write_hosted(&mut object, *tool, config, request);
-            return object.close();
-        }
         ToolKind::Function { name, description, parameters, strict } => {
             object.str("type", "function");
             write_name(&mut object, name, names);
@@ -55,6 +58,7 @@ pub(in crate::responses) fn write_tool_mapped(
                 write_format(object.key("format"), format);
             }
         }
+        ToolKind::Hosted { .. } => {}
         ToolKind::Namespace { name, description, tools } => {
             object.str("type", "namespace");
             write_name(&mut object, name, names);
@@ -105,24 +109,24 @@ fn write_format(out: &mut Vec<u8>, format: &CustomFormat) {
     object.close();
 }
 
-/// The declaration as it came. What a caller must not read back is left out of answers: an MCP server's
-/// credential and headers.
-fn write_hosted(object: &mut Object<'_>, tool: HostedTool, config: &Json, request: bool) {
+/// The declaration for its caller. What nobody must read back is left out: an MCP server's credential and
+/// headers.
+fn write_hosted(out: &mut Vec<u8>, tool: HostedTool, config: &Json) {
     let mut tape = Tape::default();
-    let Ok(value) = tape.read(config.as_str()) else { return };
-    for (name, value) in value.members() {
-        let secret = tool == HostedTool::Mcp && matches!(&*name, "authorization" | "headers");
-        if request || !secret {
-            object.raw(&name, value.raw());
+    let mut object = Object::open(out);
+    if let Ok(value) = tape.read(config.as_str()) {
+        for (name, value) in value.members() {
+            if tool != HostedTool::Mcp || !matches!(&*name, "authorization" | "headers") {
+                object.raw(&name, value.raw());
+            }
         }
-    }
-    if tool == HostedTool::ToolSearch && !request {
-        for name in ["description", "parameters"] {
-            if value.member(name).is_none() {
+        if tool == HostedTool::ToolSearch {
+            for name in ["description", "parameters"].into_iter().filter(|name| value.member(name).is_none()) {
                 object.raw(name, "null");
             }
         }
     }
+    object.close();
 }
 
 /// Whether a schema can be held to strictly: every object of it is closed and asks for all of its properties
