@@ -5,7 +5,9 @@ mod dialect;
 pub mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod models;
 mod names;
+pub mod report;
 pub mod responses;
 pub mod scan;
 

@@ -3,7 +3,7 @@
 use trilith_core::{End, Error, FinishReason, Item, ItemBody, PartKind, ResponseState, ResultOutput, Status, Usage};
 
 /// The end that follows from the fold of everything the upstream said.
-pub(crate) fn of(response: &ResponseState, fault: Option<Error>, at: i64) -> End {
+pub fn of(response: &ResponseState, fault: Option<Error>, at: i64) -> End {
     if let Some(error) = fault {
         return End { status: Status::Failed, incomplete: None, error: Some(error), at };
     }

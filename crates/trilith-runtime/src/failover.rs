@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use trilith_core::{Error, Upstream};
+use trilith_core::{BoxFuture, Error, Upstream};
 
 /// A place that may serve the request.
 #[derive(Clone)]
@@ -13,28 +13,65 @@ pub struct Candidate {
     pub model: Box<str>,
 }
 
-/// What to do after a failed attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Try the same target again after this pause.
-    Again(Duration),
-    /// Try the next target.
-    Next,
-    /// Tell the caller.
-    GiveUp,
+/// The policy for one request: only ever asked before the first byte of an answer went out. Candidates are
+/// named by their place in the request's list.
+pub trait Failover: Send {
+    /// The candidate to try first; `None` if there is none at all.
+    fn first(&mut self) -> Option<usize>;
+
+    /// The candidate that answered.
+    fn answered(&mut self, candidate: usize);
+
+    /// What to try after a candidate failed, and after which pause; `None` to tell the caller.
+    fn failed(&mut self, candidate: usize, error: &Error) -> Option<(usize, Duration)>;
+
+    /// Waits.
+    fn pause(&self, time: Duration) -> BoxFuture<'static, ()>;
 }
 
-/// The policy: only ever asked before the first byte of an answer went out.
-pub trait Failover: Send + Sync {
-    /// Whether the target may be tried now.
-    fn admits(&self, candidate: &Candidate) -> bool;
+/// The tries of one request, under a policy.
+pub(crate) struct Tries<'a> {
+    failover: &'a mut dyn Failover,
+    candidate: usize,
+}
 
-    /// What to do after attempt number `attempt` (from 0, over all targets) at `candidate` failed.
-    fn decide(&self, candidate: &Candidate, attempt: u32, error: &Error) -> Decision;
+impl<'a> Tries<'a> {
+    /// # Errors
+    /// There is no candidate at all.
+    pub(crate) fn new(failover: &'a mut dyn Failover) -> Result<Self, Error> {
+        let candidate = failover.first().ok_or_else(nobody)?;
+        Ok(Self { failover, candidate })
+    }
 
-    /// An attempt at `candidate` was answered.
-    fn succeeded(&self, candidate: &Candidate);
+    /// The candidate to try now, and its place.
+    pub(crate) fn candidate<'c>(&self, all: &'c [Candidate]) -> Result<(usize, &'c Candidate), Error> {
+        let candidate = all.get(self.candidate).ok_or_else(|| Error::internal("a route names no target"))?;
+        Ok((self.candidate, candidate))
+    }
 
-    /// Waits before another attempt.
-    fn pause(&self, time: Duration) -> trilith_core::BoxFuture<'static, ()>;
+    /// It answered.
+    pub(crate) fn answered(&mut self) {
+        self.failover.answered(self.candidate);
+    }
+
+    /// It failed: goes to the next one, after the pause that the policy wants.
+    ///
+    /// # Errors
+    /// The failure itself, when the policy gives up.
+    pub(crate) async fn failed(&mut self, error: Error) -> Result<(), Error> {
+        let Some((next, pause)) = self.failover.failed(self.candidate, &error) else { return Err(error) };
+        if !pause.is_zero() {
+            self.failover.pause(pause).await;
+        }
+        self.candidate = next;
+        Ok(())
+    }
+}
+
+fn nobody() -> Error {
+    Error::new(
+        trilith_core::ErrorKind::Overloaded,
+        trilith_core::ErrorOrigin::Upstream,
+        "no upstream for this model can take requests now; try again later",
+    )
 }

@@ -14,10 +14,11 @@ mod run;
 mod start;
 mod stop;
 
-pub use failover::{Candidate, Decision, Failover};
+pub use end::of as end_of;
+pub use failover::{Candidate, Failover};
 pub use plan::{Road, plan};
-pub use run::{Run, Step};
-pub use start::{Request, Runtime};
+pub use run::{Run, Step, Watcher};
+pub use start::{Request, Runtime, relay};
 
 #[cfg(test)]
 mod tests;

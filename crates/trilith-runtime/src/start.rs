@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use trilith_core::{
-    Clock, Created, DialectId, Error, EventStream, Headers, Ids, Item, Loss, ModelCall, Origin, Response,
-    ResponseId, Sealer, Settings, Spawn, Store, Turn,
+    Clock, Created, DialectId, Error, EventStream, Headers, Ids, Item, Loss, ModelCall, Origin, RelayAnswer,
+    RelayCall, Response, ResponseId, Sealer, Settings, Spawn, Store, Turn,
 };
 
 use crate::{
     carriers, end,
-    failover::{Candidate, Decision, Failover},
+    failover::{Candidate, Failover, Tries},
     history,
     run::{Parts, Run},
     stop::StopCutter,
@@ -52,7 +53,7 @@ impl Runtime {
     /// # Errors
     /// The turn asks for something that is not served, its parent is unknown, or no candidate answered.
     /// Nothing is stored then.
-    pub async fn start(&self, request: Request, failover: &dyn Failover) -> Result<Run, Error> {
+    pub async fn start(&self, request: Request, failover: &mut dyn Failover) -> Result<Run, Error> {
         let Request { tenant, client, mut turn, candidates, strict, headers } = request;
         let keep = check_state(client, &mut turn)?;
         let history = history::load(&*self.store, &tenant, &turn).await?;
@@ -105,6 +106,36 @@ impl Runtime {
     }
 }
 
+/// Sends a request's bytes to the first candidate that takes them; `body` makes the bytes for a candidate.
+///
+/// # Errors
+/// No candidate answered.
+pub async fn relay(
+    candidates: &[Candidate],
+    stream: bool,
+    headers: &Headers,
+    failover: &mut dyn Failover,
+    body: &(dyn Fn(&Candidate) -> Bytes + Sync),
+) -> Result<(RelayAnswer, usize), Error> {
+    let mut tries = Tries::new(failover)?;
+    loop {
+        let (place, candidate) = tries.candidate(candidates)?;
+        let call = RelayCall {
+            body: body(candidate),
+            stream,
+            model: candidate.model.clone(),
+            headers: headers.clone(),
+        };
+        match candidate.upstream.relay(call).await {
+            Ok(answer) => {
+                tries.answered();
+                return Ok((answer, place));
+            }
+            Err(error) => tries.failed(error).await?,
+        }
+    }
+}
+
 /// Whether the response is to be kept; refuses what this version does not serve.
 fn check_state(client: DialectId, turn: &mut Turn) -> Result<bool, Error> {
     let unsupported = |param: &'static str, text: &'static str| {
@@ -141,6 +172,13 @@ fn refuse_losses(strict: bool, losses: &[Loss]) -> Result<(), Error> {
     }
 }
 
+/// What one candidate is sent.
+struct Prepared {
+    place: usize,
+    call: ModelCall,
+    losses: Vec<Loss>,
+}
+
 /// A call on its way through the candidates.
 struct Call {
     turn: Turn,
@@ -155,50 +193,43 @@ impl Call {
     async fn run(
         mut self,
         candidates: &[Candidate],
-        failover: &dyn Failover,
+        failover: &mut dyn Failover,
     ) -> Result<(EventStream, Arc<Origin>, Option<StopCutter>), Error> {
-        let mut attempt = 0;
-        let mut last = None;
-        for (place, candidate) in candidates.iter().enumerate() {
-            let only_choice = place + 1 == candidates.len();
-            if !failover.admits(candidate) && !only_choice {
-                continue;
-            }
+        let mut tries = Tries::new(failover)?;
+        let mut prepared: Option<Prepared> = None;
+        loop {
+            let (place, candidate) = tries.candidate(candidates)?;
             let origin = origin(candidate);
-            let (call, carried) = self.prepare(candidate, origin.as_deref(), only_choice)?;
-            loop {
-                match candidate.upstream.call(call.clone()).await {
-                    Ok(mut answer) => {
-                        failover.succeeded(candidate);
-                        answer.losses.splice(0..0, carried);
-                        let stop = stop_emulation(candidate, &call.turn.settings);
-                        return Ok((answer, origin.unwrap_or_else(|| no_wire(candidate)), stop));
-                    }
-                    Err(error) => {
-                        let decision = failover.decide(candidate, attempt, &error);
-                        attempt += 1;
-                        last = Some(error);
-                        match decision {
-                            Decision::Again(time) => failover.pause(time).await,
-                            Decision::Next => break,
-                            Decision::GiveUp => return Err(last.unwrap_or_else(nobody)),
-                        }
-                    }
+            // A target that is tried again gets the very same call.
+            let ready = match prepared.take() {
+                Some(same) if same.place == place => prepared.insert(same),
+                _ => {
+                    let lone = candidates.len() == 1;
+                    let (call, losses) = self.prepare(candidate, origin.as_deref(), lone)?;
+                    prepared.insert(Prepared { place, call, losses })
                 }
+            };
+            match candidate.upstream.call(ready.call.clone()).await {
+                Ok(mut answer) => {
+                    tries.answered();
+                    answer.losses.splice(0..0, ready.losses.iter().cloned());
+                    let stop = stop_emulation(candidate, &ready.call.turn.settings);
+                    return Ok((answer, origin.unwrap_or_else(|| no_wire(candidate)), stop));
+                }
+                Err(error) => tries.failed(error).await?,
             }
         }
-        Err(last.unwrap_or_else(nobody))
     }
 
-    /// The call for one candidate: what it cannot read is left out. The last candidate takes the context
-    /// itself, earlier ones a copy.
+    /// The call for one candidate: what it cannot read is left out. A lone candidate takes the context itself,
+    /// others a copy.
     fn prepare(
         &mut self,
         candidate: &Candidate,
         origin: Option<&Origin>,
-        last: bool,
+        lone: bool,
     ) -> Result<(ModelCall, Vec<Loss>), Error> {
-        let mut input = if last { std::mem::take(&mut self.context) } else { self.context.clone() };
+        let mut input = if lone { std::mem::take(&mut self.context) } else { self.context.clone() };
         let carried = carriers::keep_native(&mut input, self.client, origin)?;
         refuse_losses(self.strict, &carried)?;
         let turn = Turn {
@@ -244,12 +275,4 @@ fn stop_emulation(candidate: &Candidate, settings: &Settings) -> Option<StopCutt
     let needed =
         candidate.upstream.dialect() == Some(DialectId::Responses) && !settings.sampling.stop.is_empty();
     needed.then(|| StopCutter::new(&settings.sampling.stop))
-}
-
-fn nobody() -> Error {
-    Error::new(
-        trilith_core::ErrorKind::Overloaded,
-        trilith_core::ErrorOrigin::Upstream,
-        "no upstream for this model can take requests now; try again later",
-    )
 }

@@ -1,6 +1,38 @@
-//! The binary: command line, configuration file, wiring, signals.
+//! The binary: command line, configuration file, wiring, signals. The only place where an adapter meets a
+//! port, and the only one that reads the environment.
 
-#[expect(dead_code, reason = "the command line does not read it yet")]
+mod check;
+mod cli;
 mod config;
+mod hints;
+mod logging;
+mod mock;
+mod models;
+mod places;
+mod ports;
+mod say;
+mod serve;
+mod translate;
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+use cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Serve(options) => serve::run(&options),
+        Command::Check(options) => check::run(&options),
+        Command::Models(options) => models::run(&options),
+        Command::Translate(options) => translate::run(&options),
+        Command::Mock(options) => mock::run(options),
+        Command::Config(options) => check::describe(&options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            say::error(&failure);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! A place: an address, a credential and the dialect that is spoken there.
+
+use std::{fmt, sync::Arc};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
+use sha2::{Digest, Sha256};
+use trilith_core::{
+    BoxFuture, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer, RelayCall, Upstream,
+};
+use trilith_dialect::{Dialect, Quirks, Target};
+use trilith_net::{Client, Request, Response, Timeouts};
+
+use crate::{
+    answer::{Events, Relayed, Whole},
+    failure, headers,
+};
+
+/// What a place is made of.
+pub struct Settings {
+    /// The provider's configured name.
+    pub name: String,
+    /// The dialect it speaks.
+    pub dialect: &'static dyn Dialect,
+    /// Base address without a slash at its end.
+    pub base_url: String,
+    /// The path below it, where it is not the dialect's own.
+    pub path: Option<String>,
+    /// The path of the model list; `/models` unless given.
+    pub models_path: Option<String>,
+    /// The credential.
+    pub api_key: Option<String>,
+    /// Further headers for every request, organisation and project among them.
+    pub headers: Vec<(String, String)>,
+    /// Where the place differs from its dialect.
+    pub quirks: Quirks,
+    /// How long it may take.
+    pub timeouts: Timeouts,
+    /// The largest answer that is read whole, in bytes.
+    pub max_answer_bytes: usize,
+}
+
+/// Why a place cannot be used. The text names the provider and the key, never a value.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PlaceError(pub String);
+
+impl fmt::Display for PlaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PlaceError {}
+
+/// A place that speaks a dialect over HTTP.
+#[derive(Clone)]
+pub struct Place(Arc<Inner>);
+
+struct Inner {
+    name: String,
+    dialect: &'static dyn Dialect,
+    uri: Uri,
+    models_uri: Uri,
+    headers: HeaderMap,
+    account: String,
+    quirks: Quirks,
+    timeouts: Timeouts,
+    max_answer_bytes: usize,
+    client: Client,
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").field("name", &self.0.name).finish_non_exhaustive()
+    }
+}
+
+impl Place {
+    /// A place reached through `client`.
+    ///
+    /// # Errors
+    /// The address is no URL, or a header or the key cannot be sent.
+    pub fn new(settings: Settings, client: Client) -> Result<Self, PlaceError> {
+        let Settings { name, dialect, base_url, path, models_path, api_key, .. } = settings;
+        let uri = |path: &str| {
+            format!("{base_url}{path}")
+                .parse::<Uri>()
+                .map_err(|_| PlaceError(format!("provider '{name}': base_url and path make no address")))
+        };
+        let mut all = HeaderMap::new();
+        all.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (key, value) in &settings.headers {
+            let key = HeaderName::try_from(key.as_str());
+            let value = HeaderValue::try_from(value.as_str());
+            let (Ok(key), Ok(value)) = (key, value) else {
+                return Err(PlaceError(format!("provider '{name}': a header cannot be sent as it stands")));
+            };
+            all.insert(key, value);
+        }
+        let account = api_key.as_deref().map(fingerprint).unwrap_or_default();
+        if let Some(key) = api_key {
+            let (field, value) = dialect.credential(&key);
+            let mut value = HeaderValue::try_from(value)
+                .map_err(|_| PlaceError(format!("provider '{name}': api_key holds what no header can")))?;
+            value.set_sensitive(true);
+            all.insert(HeaderName::from_static(field), value);
+        }
+        Ok(Self(Arc::new(Inner {
+            uri: uri(path.as_deref().unwrap_or_else(|| dialect.path()))?,
+            models_uri: uri(models_path.as_deref().unwrap_or("/models"))?,
+            headers: all,
+            account,
+            dialect,
+            quirks: settings.quirks,
+            timeouts: settings.timeouts,
+            max_answer_bytes: settings.max_answer_bytes,
+            client,
+            name,
+        })))
+    }
+}
+
+/// Tells accounts apart without telling the key.
+fn fingerprint(key: &str) -> String {
+    let digest = Sha256::new().chain_update("trilith account\0").chain_update(key).finalize();
+    digest[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Inner {
+    /// Sends a body; gives the answer if its status promises success.
+    async fn post(&self, body: Bytes, stream: bool, client: &trilith_core::Headers) -> Result<Response, Error> {
+        let mut all = self.headers.clone();
+        headers::add(&mut all, client);
+        if stream {
+            all.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
+        }
+        let mut request = Request::new(Method::POST, self.uri.clone(), all, body);
+        request.timeouts = self.timeouts;
+        let answer = self.client.send(request).await.map_err(failure::of_exchange)?;
+        if answer.status().is_success() { Ok(answer) } else { Err(self.failed(answer).await) }
+    }
+
+    async fn failed(&self, answer: Response) -> Error {
+        let (head, body) = answer.into_parts();
+        let status = head.status.as_u16();
+        // A body that cannot be read leaves the status to speak.
+        let body = body.collect(failure::LONGEST_ERROR).await.unwrap_or_default();
+        if status < 400 {
+            return Error::upstream("the upstream sent the request elsewhere, which is not followed");
+        }
+        failure::of_answer(self.dialect, status, &head.headers, &body)
+    }
+
+    async fn call(&self, call: ModelCall) -> Result<EventStream, Error> {
+        let target = Target { model: &call.model, stream: call.stream, quirks: &self.quirks };
+        let encoded = self.dialect.encode_request(&call.turn, &target)?;
+        refuse(call.strict, &encoded.losses)?;
+        let answer = self.post(encoded.body.into(), call.stream, &call.headers).await?;
+        let (head, body) = answer.into_parts();
+        let passed = headers::answer(&head.headers);
+        let losses = encoded.losses;
+        // Some servers ignore the wish for a stream and answer whole.
+        if call.stream && !is_json(&head.headers) {
+            let events = Events::new(body, self.dialect.reader(encoded.names));
+            return Ok(EventStream { losses, headers: passed, events: Box::pin(events) });
+        }
+        let bytes = body.collect(self.max_answer_bytes).await.map_err(failure::of_exchange)?;
+        let mut events = Vec::new();
+        self.dialect.decode_response(&bytes, &encoded.names, &mut events)?;
+        Ok(EventStream { losses, headers: passed, events: Box::pin(Whole(Some(events))) })
+    }
+
+    async fn relay(&self, call: RelayCall) -> Result<RelayAnswer, Error> {
+        let answer = self.post(call.body, call.stream, &call.headers).await?;
+        let (head, body) = answer.into_parts();
+        Ok(RelayAnswer {
+            status: head.status.as_u16(),
+            headers: headers::answer(&head.headers),
+            stream: !is_json(&head.headers),
+            body: Box::pin(Relayed(body)),
+        })
+    }
+
+    async fn models(&self) -> Result<Vec<Box<str>>, Error> {
+        #[derive(serde::Deserialize)]
+        struct List {
+            data: Vec<Entry>,
+        }
+        #[derive(serde::Deserialize)]
+        struct Entry {
+            id: Box<str>,
+        }
+        let mut request =
+            Request::new(Method::GET, self.models_uri.clone(), self.headers.clone(), Bytes::new());
+        request.timeouts = self.timeouts;
+        let answer = self.client.send(request).await.map_err(failure::of_exchange)?;
+        if !answer.status().is_success() {
+            return Err(self.failed(answer).await);
+        }
+        let body = answer.into_body().collect(self.max_answer_bytes).await.map_err(failure::of_exchange)?;
+        let list: List = serde_json::from_slice(&body)
+            .map_err(|error| Error::upstream("the upstream's model list cannot be read").with_source(error))?;
+        Ok(list.data.into_iter().map(|entry| entry.id).collect())
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("application/json"))
+}
+
+/// In strict mode the first thing dropped or approximated is an error, and nothing is sent.
+fn refuse(strict: bool, losses: &[Loss]) -> Result<(), Error> {
+    let Some(loss) = losses.iter().find(|loss| strict && loss.disposition == Disposition::Warn) else {
+        return Ok(());
+    };
+    let text = format!("strict mode: '{}' cannot be kept: {}", loss.path, loss.why);
+    Err(Error::bad_request(loss.path.clone(), text).with_code("strict_loss"))
+}
+
+impl Upstream for Place {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn dialect(&self) -> Option<DialectId> {
+        Some(self.0.dialect.id())
+    }
+
+    fn account(&self) -> &str {
+        &self.0.account
+    }
+
+    fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<EventStream, Error>> {
+        Box::pin(self.0.call(call))
+    }
+
+    fn relay(&self, call: RelayCall) -> BoxFuture<'_, Result<RelayAnswer, Error>> {
+        Box::pin(self.0.relay(call))
+    }
+
+    fn models(&self) -> BoxFuture<'_, Result<Vec<Box<str>>, Error>> {
+        Box::pin(self.0.models())
+    }
+}

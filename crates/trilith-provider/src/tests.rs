@@ -1,0 +1,1 @@
+//! Places against real sockets.

@@ -1,0 +1,223 @@
+//! A request to a model, in any dialect: scan, admit, route, choose the road, answer.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use trilith_core::{DialectId, Error, Headers, Status};
+use trilith_dialect::{Dialect, Peek, dialect, scan};
+use trilith_ops::{Principal, Road as MeteredRoad, Route};
+use trilith_runtime::{Candidate, Request, Road, Run, plan, relay};
+
+use crate::{
+    admit,
+    answer::{self, Answer},
+    app::App,
+    body,
+    exchange::Exchange,
+    failover::RouteFailover,
+    losses,
+    relay::RelayBody,
+    route::{Asked, Handled},
+    stream::RunBody,
+};
+
+/// The header by which a caller turns every loss into an error.
+const STRICT: &str = "x-trilith-strict";
+
+/// Answers a request of a client that speaks `client`.
+pub(crate) async fn answer(asked: Asked, client: DialectId) -> Handled {
+    let Asked { app, head, body, request_id } = asked;
+    let Some(client) = dialect(client) else {
+        return Err((Error::internal("this dialect is not part of this build"), request_id));
+    };
+    let caller = match admit::is_json(&head.method, &head.headers)
+        .and_then(|()| admit::caller(&app, &head.headers, &head.uri))
+    {
+        Ok(caller) => caller,
+        Err(error) => {
+            app.meter.error(&error);
+            return Err((error, request_id));
+        }
+    };
+    let tenant = Arc::clone(&caller.principal.tenant);
+    let exchange = Exchange::new(&app, client.id(), tenant, request_id.clone(), caller.admission);
+    let bytes = match body::read(&head.headers, body, app.limits.body_bytes).await {
+        Ok(bytes) => bytes,
+        Err(error) => return Err(refuse(exchange, error, client)),
+    };
+    let call = ModelCall { app: &app, client, principal: &caller.principal, headers: &head.headers };
+    let mut exchange = Some(exchange);
+    match call.run(bytes, &mut exchange).await {
+        Ok(answer) => Ok(answer),
+        Err(error) => match exchange {
+            Some(exchange) => Err(refuse(exchange, error, client)),
+            None => Err((error, request_id)),
+        },
+    }
+}
+
+/// Ends an exchange with an error.
+fn refuse(mut exchange: Exchange, error: Error, client: &dyn Dialect) -> (Error, Box<str>) {
+    exchange.error(&error);
+    exchange.finished(client.render_error(&error, "", &mut Vec::new()));
+    let request_id = exchange.request_id.clone();
+    (error, request_id)
+}
+
+struct ModelCall<'a> {
+    app: &'a Arc<App>,
+    client: &'static dyn Dialect,
+    principal: &'a Principal,
+    headers: &'a HeaderMap,
+}
+
+impl ModelCall<'_> {
+    async fn run(&self, bytes: Bytes, exchange: &mut Option<Exchange>) -> Result<Response<Answer>, Error> {
+        let limits = scan::Limits { depth: self.app.limits.depth, ..scan::Limits::default() };
+        let scanned = scan::scan(&bytes, &limits).map_err(|error| {
+            Error::new(
+                trilith_core::ErrorKind::BadRequest,
+                trilith_core::ErrorOrigin::Caller,
+                format!("the body is not acceptable JSON: {error}"),
+            )
+        })?;
+        if scanned.root() != scan::Kind::Object {
+            return Err(Error::new(
+                trilith_core::ErrorKind::BadRequest,
+                trilith_core::ErrorOrigin::Caller,
+                "the body must be a JSON object",
+            ));
+        }
+        let peek = self.client.peek(&scanned)?;
+        let (route, candidates) = self.candidates(&peek)?;
+        let roads = candidates.iter().map(|candidate| {
+            plan(self.client.id(), candidate.upstream.dialect(), peek.stateful, scanned.has_envelope)
+        });
+        let mut failover = RouteFailover::new(self.app, &route);
+        let headers = self.forwarded();
+        if roads.clone().all(|road| road == Road::Passthrough) {
+            let stream = peek.stream;
+            let asked = peek.model.clone().unwrap_or_default();
+            let spliced = |candidate: &Candidate| {
+                if *candidate.model == *asked {
+                    return bytes.clone();
+                }
+                scan::splice(&bytes, &scanned, &candidate.model)
+                    .map_or_else(|| bytes.clone(), |spliced| spliced.to_bytes())
+            };
+            let (answer, place) = relay(&candidates, stream, &headers, &mut failover, &spliced).await?;
+            return Ok(self.pass(answer, &candidates[place], exchange.take()));
+        }
+        let turn = self.client.decode_request(&bytes)?;
+        let options = turn.stream;
+        let request = Request {
+            tenant: Arc::clone(&self.principal.tenant),
+            client: self.client.id(),
+            turn,
+            candidates,
+            strict: route.strict || self.headers.get(STRICT).is_some_and(|value| value == "true"),
+            headers,
+        };
+        let run = self.app.runtime.start(request, &mut failover).await?;
+        let Some(mut exchange) = exchange.take() else { return Err(Error::internal("the request ended early")) };
+        let dialect = self.app.upstreams.get(run.upstream()).and_then(|upstream| upstream.dialect());
+        exchange.answered_by(run.upstream(), dialect, MeteredRoad::Runtime);
+        if options.stream {
+            let headers = answer_headers(&run);
+            let body = RunBody::new(run, self.client.writer(options), exchange);
+            let mut answer = answer::events(Answer::Run(Box::new(body)));
+            answer.headers_mut().extend(headers);
+            return Ok(answer);
+        }
+        self.whole(run, exchange).await
+    }
+
+    /// The route of the asked model, and its places.
+    fn candidates(&self, peek: &Peek<'_>) -> Result<(Arc<Route>, Vec<Candidate>), Error> {
+        let Some(model) = peek.model.as_deref().filter(|model| !model.is_empty()) else {
+            return Err(Error::bad_request("model", "Missing required parameter: 'model'.")
+                .with_code("missing_required_parameter"));
+        };
+        let route = self.app.router.resolve(model).filter(|_| self.principal.may_call(model));
+        let route = route.ok_or_else(|| super::models::unknown(model))?;
+        let candidates = route.targets.iter().map(|target| {
+            let upstream = self.app.upstreams.get(&target.provider)?;
+            Some(Candidate { upstream: Arc::clone(upstream), model: target.model(model).into() })
+        });
+        let candidates: Option<Vec<_>> = candidates.collect();
+        let candidates = candidates.ok_or_else(|| Error::internal("a route names a provider that is not there"))?;
+        Ok((route, candidates))
+    }
+
+    /// The client's headers that mean something to an upstream.
+    fn forwarded(&self) -> Headers {
+        let names = self.client.forwarded_headers().iter();
+        names
+            .filter_map(|name| Some(((*name).into(), self.headers.get(*name)?.to_str().ok()?.into())))
+            .collect()
+    }
+
+    fn pass(
+        &self,
+        passed: trilith_core::RelayAnswer,
+        candidate: &Candidate,
+        exchange: Option<Exchange>,
+    ) -> Response<Answer> {
+        let Some(mut exchange) = exchange else { return answer::json(StatusCode::OK, Bytes::new()) };
+        let upstream = &candidate.upstream;
+        exchange.answered_by(upstream.name(), upstream.dialect(), MeteredRoad::Passthrough);
+        let stream = passed.stream;
+        let body = RelayBody::new(passed.body, self.client, stream, exchange);
+        let body = Answer::Relay(Box::new(body));
+        let mut answer = if stream {
+            answer::events(body)
+        } else {
+            answer::with_type(StatusCode::OK, HeaderValue::from_static("application/json"), body)
+        };
+        *answer.status_mut() = StatusCode::from_u16(passed.status).unwrap_or(StatusCode::OK);
+        answer.headers_mut().extend(to_map(&passed.headers));
+        answer
+    }
+
+    /// Runs to the end and answers whole.
+    async fn whole(&self, mut run: Run, mut exchange: Exchange) -> Result<Response<Answer>, Error> {
+        run.complete().await;
+        let response = run.response();
+        exchange.first_byte();
+        if let Some(usage) = &response.usage {
+            exchange.usage(usage);
+        }
+        let mut lost = run.losses().to_vec();
+        lost.extend(self.client.response_losses(response));
+        exchange.losses(&lost);
+        exchange.publish_losses();
+        if let (Status::Failed, Some(error)) = (response.status, &response.error) {
+            let (error, request_id) = refuse(exchange, error.clone(), self.client);
+            return Ok(answer::error(&error, self.client.id(), &request_id));
+        }
+        let mut body = Vec::with_capacity(2 << 10);
+        self.client.encode_response(response, &mut body);
+        exchange.finished(200);
+        let mut answer = answer::json(StatusCode::OK, body);
+        answer.headers_mut().extend(to_map(run.headers()));
+        losses::add_headers(answer.headers_mut(), &lost);
+        Ok(answer)
+    }
+}
+
+/// What is said about a streamed answer before its first byte.
+fn answer_headers(run: &Run) -> HeaderMap {
+    let mut headers = to_map(run.headers());
+    losses::add_headers(&mut headers, run.losses());
+    headers
+}
+
+fn to_map(headers: &Headers) -> HeaderMap {
+    headers
+        .iter()
+        .filter_map(|(name, value)| {
+            Some((HeaderName::try_from(&**name).ok()?, HeaderValue::try_from(&**value).ok()?))
+        })
+        .collect()
+}

@@ -1,0 +1,167 @@
+//! `/v1/responses/{id}`: responses that are kept (openai-checklist §12).
+
+use http::StatusCode;
+use trilith_core::{Error, ErrorKind, ErrorOrigin, InputPage, Response, Store, StoreError};
+use trilith_dialect::{Dialect, responses};
+
+use crate::{
+    admit::{self, Caller},
+    answer,
+    route::{Asked, Handled},
+};
+
+/// A caller's request about kept responses.
+struct Ask {
+    asked: Asked,
+    caller: Caller,
+}
+
+impl Ask {
+    fn admit(asked: Asked) -> Result<Self, (Error, Box<str>)> {
+        match admit::caller(&asked.app, &asked.head.headers, &asked.head.uri) {
+            Ok(caller) => Ok(Self { asked, caller }),
+            Err(error) => Err((error, asked.request_id)),
+        }
+    }
+
+    fn store(&self) -> &dyn Store {
+        &*self.asked.app.runtime.store
+    }
+
+    fn tenant(&self) -> &str {
+        &self.caller.principal.tenant
+    }
+
+    async fn find(&self, id: &str) -> Result<Response, Error> {
+        let found = self.store().get(self.tenant(), id).await.map_err(unreadable)?;
+        found.ok_or_else(|| not_found(id))
+    }
+
+    async fn get(&self, id: &str) -> Result<Vec<u8>, Error> {
+        if query(&self.asked, "stream").is_some_and(|value| value == "true") {
+            let text = "a kept response is not streamed again; leave 'stream' out";
+            return Err(Error::bad_request("stream", text).with_code("unsupported_parameter"));
+        }
+        let response = self.find(id).await?;
+        let mut body = Vec::with_capacity(2 << 10);
+        responses::Responses.encode_response(&response, &mut body);
+        Ok(body)
+    }
+
+    async fn delete(&self, id: &str) -> Result<Vec<u8>, Error> {
+        if !self.store().delete(self.tenant(), id).await.map_err(unreadable)? {
+            return Err(not_found(id));
+        }
+        let mut body = Vec::new();
+        responses::encode_deleted(id, &mut body);
+        Ok(body)
+    }
+
+    async fn cancel(&self, id: &str) -> Result<Vec<u8>, Error> {
+        self.find(id).await?;
+        let text = "Cannot cancel a synchronous response.";
+        Err(Error::new(ErrorKind::BadRequest, ErrorOrigin::Caller, text))
+    }
+
+    async fn input_items(&self, id: &str) -> Result<Vec<u8>, Error> {
+        let page = page(&self.asked)?;
+        let after = page.after.clone();
+        let found = self.store().input_items(self.tenant(), id, page).await.map_err(unreadable)?;
+        let Some(found) = found else {
+            self.find(id).await?;
+            let after: String = after.unwrap_or_default().chars().take(80).collect();
+            let text = format!("no input item of this response has the id '{after}'");
+            return Err(Error::bad_request("after", text));
+        };
+        let mut body = Vec::with_capacity(1 << 10);
+        responses::encode_item_list(&found.items, found.has_more, &mut body);
+        Ok(body)
+    }
+
+    fn answer(self, outcome: Result<Vec<u8>, Error>) -> Handled {
+        match outcome {
+            Ok(body) => Ok(answer::json(StatusCode::OK, body)),
+            Err(error) => Err((error, self.asked.request_id)),
+        }
+    }
+}
+
+/// A response as it stands; also one that is still being made.
+pub(crate) async fn get(asked: Asked, id: &str) -> Handled {
+    let ask = Ask::admit(asked)?;
+    let outcome = ask.get(id).await;
+    ask.answer(outcome)
+}
+
+/// Deletes a response. Responses that continued it keep their context.
+pub(crate) async fn delete(asked: Asked, id: &str) -> Handled {
+    let ask = Ask::admit(asked)?;
+    let outcome = ask.delete(id).await;
+    ask.answer(outcome)
+}
+
+/// Only background responses can be cancelled, and none is served.
+pub(crate) async fn cancel(asked: Asked, id: &str) -> Handled {
+    let ask = Ask::admit(asked)?;
+    let outcome = ask.cancel(id).await;
+    ask.answer(outcome)
+}
+
+/// The whole effective input of a response, earlier turns included.
+pub(crate) async fn input_items(asked: Asked, id: &str) -> Handled {
+    let ask = Ask::admit(asked)?;
+    let outcome = ask.input_items(id).await;
+    ask.answer(outcome)
+}
+
+fn page(asked: &Asked) -> Result<InputPage, Error> {
+    let limit = match query(asked, "limit") {
+        None => 20,
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|limit| (1..=100).contains(limit))
+            .ok_or_else(|| Error::bad_request("limit", "'limit' must be a number from 1 to 100"))?,
+    };
+    let ascending = match query(asked, "order").as_deref() {
+        None | Some("desc") => false,
+        Some("asc") => true,
+        Some(_) => return Err(Error::bad_request("order", "'order' must be 'asc' or 'desc'")),
+    };
+    Ok(InputPage { limit, ascending, after: query(asked, "after").map(Into::into) })
+}
+
+/// A value of the query, with its percent signs undone.
+fn query(asked: &Asked, name: &str) -> Option<String> {
+    let query = asked.head.uri.query()?;
+    let value = query.split('&').find_map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (key == name).then_some(value)
+    })?;
+    let mut bytes = Vec::with_capacity(value.len());
+    let mut rest = value.as_bytes();
+    while let Some((&byte, tail)) = rest.split_first() {
+        let hex = (byte == b'%').then(|| tail.get(..2)).flatten();
+        let code = hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        match code {
+            Some(code) => {
+                bytes.push(code);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(if byte == b'+' { b' ' } else { byte });
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn not_found(id: &str) -> Error {
+    let shown: String = id.chars().take(80).collect();
+    Error::new(ErrorKind::NotFound, ErrorOrigin::Caller, format!("Response with id '{shown}' not found."))
+}
+
+fn unreadable(error: StoreError) -> Error {
+    Error::internal("the stored responses could not be read; try again").with_source(error)
+}

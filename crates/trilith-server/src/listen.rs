@@ -1,0 +1,152 @@
+//! The listeners: connections come in, requests run, and at the end everything that runs may finish.
+
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::{conn::auto, graceful::GracefulShutdown},
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+};
+use trilith_core::BoxFuture;
+
+use crate::{admin, answer::Answer, app::App, route};
+
+/// A socket that takes connections.
+#[derive(Debug)]
+pub struct Listener(TcpListener);
+
+impl Listener {
+    /// Binds an address.
+    ///
+    /// # Errors
+    /// The address is taken or not ours.
+    pub async fn bind(address: SocketAddr) -> std::io::Result<Self> {
+        TcpListener::bind(address).await.map(Self)
+    }
+
+    /// The address that was bound, with its real port.
+    ///
+    /// # Errors
+    /// The system does not tell.
+    pub fn address(&self) -> std::io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+}
+
+/// Whether the process is about to end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Draining(Arc<AtomicBool>);
+
+impl Draining {
+    pub(crate) fn is_draining(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Which of the two surfaces a connection speaks to.
+#[derive(Clone)]
+enum Surface {
+    Api,
+    Admin(Draining),
+}
+
+/// Serves until `stop` resolves, then takes no new connection and waits for running requests, at most the
+/// drain time. Says whether all of them ended.
+pub async fn serve(
+    app: Arc<App>,
+    api: Listener,
+    admin: Option<Listener>,
+    stop: impl Future<Output = ()>,
+) -> bool {
+    let draining = Draining::default();
+    let graceful = GracefulShutdown::new();
+    let room = Arc::new(Semaphore::new(app.limits.connections));
+    let few = Arc::new(Semaphore::new(64));
+    let mut stop = std::pin::pin!(stop);
+    let never = std::future::pending::<std::io::Result<(TcpStream, SocketAddr)>>;
+    loop {
+        let admin_accept = async {
+            match &admin {
+                Some(admin) => admin.0.accept().await,
+                None => never().await,
+            }
+        };
+        tokio::select! {
+            () = &mut stop => break,
+            accepted = accept(&api, &room) => {
+                let (stream, permit) = accepted;
+                start(&app, stream, Surface::Api, &graceful, permit);
+            }
+            accepted = admin_accept => {
+                let (Ok((stream, _)), Ok(permit)) = (accepted, Arc::clone(&few).try_acquire_owned()) else { continue };
+                start(&app, stream, Surface::Admin(draining.clone()), &graceful, permit);
+            }
+        }
+    }
+    draining.0.store(true, Ordering::Relaxed);
+    drop(api);
+    tokio::time::timeout(app.limits.drain_timeout, graceful.shutdown()).await.is_ok()
+}
+
+type Permit = tokio::sync::OwnedSemaphorePermit;
+
+/// The next connection that there is room for.
+async fn accept(listener: &Listener, room: &Arc<Semaphore>) -> (TcpStream, Permit) {
+    loop {
+        let Ok(permit) = Arc::clone(room).acquire_owned().await else { std::future::pending().await };
+        match listener.0.accept().await {
+            Ok((stream, _)) => return (stream, permit),
+            Err(error) => {
+                // Out of descriptors, most likely: those that run will give some back.
+                tracing::warn!(%error, "a connection could not be taken");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+fn start(app: &Arc<App>, stream: TcpStream, surface: Surface, graceful: &GracefulShutdown, permit: Permit) {
+    // Without this, an answer written in two pieces waits for the client's delayed acknowledgement.
+    stream.set_nodelay(true).ok();
+    let shared = Arc::clone(app);
+    let service = service_fn(move |request| answer(Arc::clone(&shared), surface.clone(), request));
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(app.limits.header_timeout)
+        .max_buf_size(64 << 10);
+    builder.http2().timer(TokioTimer::new()).max_concurrent_streams(256);
+    let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+    let connection = graceful.watch(connection);
+    let task: BoxFuture<'static, ()> = Box::pin(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a connection ended early");
+        }
+        drop(permit);
+    });
+    app.runtime.spawn.spawn("connection", task);
+}
+
+async fn answer(
+    app: Arc<App>,
+    surface: Surface,
+    request: http::Request<Incoming>,
+) -> Result<http::Response<Answer>, Infallible> {
+    Ok(match surface {
+        Surface::Api => route::answer(app, request).await,
+        Surface::Admin(draining) => admin::answer(app, draining, request).await,
+    })
+}

@@ -1,0 +1,112 @@
+//! Which handler takes a request. Each API has its file below `api/`.
+
+use std::sync::Arc;
+
+use http::{HeaderValue, Method, Request, Response};
+use hyper::body::Incoming;
+use trilith_core::{DialectId, Error, ErrorKind, ErrorOrigin, ResponseId};
+
+use crate::{
+    answer::{self, Answer},
+    api,
+    app::App,
+};
+
+/// A request with its id.
+pub(crate) struct Asked {
+    pub(crate) app: Arc<App>,
+    pub(crate) head: http::request::Parts,
+    pub(crate) body: Incoming,
+    pub(crate) request_id: Box<str>,
+}
+
+/// Answers one request; every answer carries the request's id.
+pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>) -> Response<Answer> {
+    let id = ResponseId::mint(app.runtime.clock.unix_ms(), app.runtime.ids.random());
+    let request_id: Box<str> = format!("req_{}", id.as_str()).into();
+    let header = HeaderValue::try_from(&*request_id);
+    let (head, body) = request.into_parts();
+    let mut answer = dispatch(Asked { app, head, body, request_id }).await;
+    if let Ok(header) = header {
+        answer.headers_mut().insert("x-request-id", header);
+    }
+    answer
+}
+
+async fn dispatch(asked: Asked) -> Response<Answer> {
+    let path = asked.head.uri.path();
+    // A base address with a slash at its end is a common slip.
+    let path = path.strip_suffix('/').unwrap_or(path).to_owned();
+    let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+    let method = asked.head.method.clone();
+    let (client, result) = match (&method, segments.as_slice()) {
+        (&Method::POST, ["v1", "chat", "completions"]) => {
+            (DialectId::Chat, Box::pin(api::model_call::answer(asked, DialectId::Chat)).await)
+        }
+        (&Method::POST, ["v1", "responses"]) => {
+            (DialectId::Responses, Box::pin(api::model_call::answer(asked, DialectId::Responses)).await)
+        }
+        (&Method::GET, ["v1", "responses"]) => (DialectId::Responses, Err(no_upgrade(asked))),
+        (&Method::GET, ["v1", "responses", id]) => {
+            (DialectId::Responses, api::responses::get(asked, id).await)
+        }
+        (&Method::DELETE, ["v1", "responses", id]) => {
+            (DialectId::Responses, api::responses::delete(asked, id).await)
+        }
+        (&Method::POST, ["v1", "responses", id, "cancel"]) => {
+            (DialectId::Responses, api::responses::cancel(asked, id).await)
+        }
+        (&Method::GET, ["v1", "responses", id, "input_items"]) => {
+            (DialectId::Responses, api::responses::input_items(asked, id).await)
+        }
+        (&Method::GET, ["v1", "models"]) => (DialectId::Chat, api::models::list(&asked)),
+        (&Method::GET, ["v1", "models", rest @ ..]) => (DialectId::Chat, api::models::get(&asked, &rest.join("/"))),
+        (&Method::GET, ["trilith", "requests", id, "losses"]) => {
+            (DialectId::Chat, api::losses::get(&asked, id))
+        }
+        (&Method::GET, ["health" | "ready"]) => return api::health::ok(),
+        (_, known) => (DialectId::Chat, Err((no_route(known), asked.request_id))),
+    };
+    match result {
+        Ok(answer) => answer,
+        Err((error, request_id)) => answer::error(&error, client, &request_id),
+    }
+}
+
+/// What a handler gives back: an answer, or an error with the request's id.
+pub(crate) type Handled = Result<Response<Answer>, (Error, Box<str>)>;
+
+/// Clients that would rather have a WebSocket fall back to HTTP at once on this status (clients.md, fact 1).
+fn no_upgrade(asked: Asked) -> (Error, Box<str>) {
+    let error = Error::new(
+        ErrorKind::UpgradeRequired,
+        ErrorOrigin::Caller,
+        "responses are not served over a WebSocket here; send POST /v1/responses",
+    );
+    (error, asked.request_id)
+}
+
+fn no_route(segments: &[&str]) -> Error {
+    let known = matches!(
+        segments,
+        ["v1", "chat", "completions"]
+            | ["v1", "responses"]
+            | ["v1", "responses", _]
+            | ["v1", "responses", _, "input_items" | "cancel"]
+            | ["v1", "models", ..]
+            | ["trilith", "requests", _, "losses"]
+            | ["health" | "ready"]
+    );
+    if known {
+        return Error::new(
+            ErrorKind::MethodNotAllowed,
+            ErrorOrigin::Caller,
+            "this path does not take this method",
+        );
+    }
+    Error::new(
+        ErrorKind::NotFound,
+        ErrorOrigin::Caller,
+        "no such path; Trilith serves /v1/responses, /v1/chat/completions and /v1/models",
+    )
+}

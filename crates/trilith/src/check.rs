@@ -1,0 +1,53 @@
+//! `trilith check` and `trilith config`, and how every command reads its configuration.
+
+use std::{fs, path::Path};
+
+use crate::{
+    cli::{ConfigOptions, DescribeOptions},
+    config::{self, File, Flags, Loaded},
+    say::{self, Failure},
+};
+
+const DEFAULT_FILE: &str = "trilith.toml";
+
+/// Reads the configuration that the options name, the flags over it. Warnings are told at once.
+pub(crate) fn load(options: &ConfigOptions, flags: &Flags) -> Result<Loaded, Failure> {
+    let named = options.config.as_deref();
+    let path = named.unwrap_or(Path::new(DEFAULT_FILE));
+    let text = match fs::read_to_string(path) {
+        Ok(text) => Some(text),
+        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(format!("cannot read {}: {error}", path.display()).into()),
+    };
+    let name = path.display().to_string();
+    let file = text.as_deref().map(|text| File { name: &name, text });
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    let loaded = config::load(file, flags, &|name| std::env::var(name).ok());
+    let loaded = loaded.map_err(|problems| format!("the configuration does not hold together:\n{problems}"))?;
+    for warning in &loaded.warnings {
+        say::note(&format!("warning: {warning}"));
+    }
+    Ok(loaded)
+}
+
+/// Reads the configuration and says that it is good.
+pub(crate) fn run(options: &ConfigOptions) -> Result<(), Failure> {
+    let loaded = load(options, &Flags::default())?;
+    let config = &loaded.config;
+    say::out(&format!(
+        "the configuration is good: {} providers, {} models, {} keys, listening on {}",
+        config.providers.len(),
+        config.models.len(),
+        config.keys.len(),
+        config.server.listen
+    ));
+    Ok(())
+}
+
+/// Prints the keys, or a file to begin with.
+#[expect(clippy::unnecessary_wraps, reason = "every command has the same shape")]
+pub(crate) fn describe(options: &DescribeOptions) -> Result<(), Failure> {
+    let text = if options.sample { config::document::sample() } else { config::document::document() };
+    say::bytes(text.as_bytes());
+    Ok(())
+}

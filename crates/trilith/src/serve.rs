@@ -1,0 +1,231 @@
+//! `trilith serve`: everything is opened, joined and run until the process is asked to end.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use trilith_core::Store;
+use trilith_ops::{
+    Health, HealthPolicy, KeyEntry, KeySecret, Keys, Meter, ModelEntry, RetryPolicy, Router, Slots, TargetEntry,
+    Traces,
+};
+use trilith_runtime::Runtime;
+use trilith_server::{App, Limits, Listener};
+use trilith_store::{EnvelopeSealer, Sqlite, Sync};
+
+use crate::{
+    check,
+    cli::ServeOptions,
+    config::{Config, Flags, StoreUrl, Sync as ConfiguredSync},
+    hints, logging,
+    places::{self, Places},
+    ports::{SystemClock, SystemIds, Tasks, unix_seconds},
+    say::{self, Failure},
+};
+
+/// Serves until the process is asked to end.
+pub(crate) fn run(options: &ServeOptions) -> Result<(), Failure> {
+    let flags = Flags {
+        listen: options.listen.clone(),
+        store: options.store.clone(),
+        model: options.model.clone(),
+    };
+    let config = check::load(&options.config, &flags)?.config;
+    if config.keys.is_empty() && !config.loopback_only() {
+        return Err(format!(
+            "server.listen is {}, which others can reach, but no key is configured; \
+             add a [[keys]] entry, or listen on 127.0.0.1",
+            config.server.listen
+        )
+        .into());
+    }
+    logging::start(&config.log)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(serve(config))
+}
+
+async fn serve(config: Config) -> Result<(), Failure> {
+    let tasks = Tasks::default();
+    let store = open_store(&config)?;
+    let ended = store.recover(unix_seconds()).await?;
+    if ended > 0 {
+        tracing::warn!(ended, "responses that were running when the last process stopped are marked as failed");
+    }
+    let mut places = places::open(&config, &places::environment_proxies()?)?;
+    open_local(&config, &mut places)?;
+    let app = Arc::new(app(&config, Arc::clone(&store), places, &tasks)?);
+    let api = listener(config.server.listen, "server.listen").await?;
+    let admin = match config.server.admin_listen {
+        Some(address) => Some(listener(address, "server.admin_listen").await?),
+        None => None,
+    };
+    announce(&config, &api, admin.as_ref())?;
+    let sweeper = sweep(Arc::clone(&store));
+    let whole = tokio::select! {
+        whole = trilith_server::serve(app, api, admin, asked_to_end()) => whole,
+        () = sweeper => false,
+    };
+    // Runs whose client left are still being written down.
+    let written = tasks.drained(Duration::from_secs(5)).await;
+    store.flush().await?;
+    if !whole || !written {
+        say::note("some requests were still running and were cut off");
+    }
+    Ok(())
+}
+
+fn announce(config: &Config, api: &Listener, admin: Option<&Listener>) -> Result<(), Failure> {
+    let address = api.address()?;
+    say::out(&format!("listening on http://{address}"));
+    if let Some(admin) = admin {
+        say::out(&format!("health, readiness and metrics on http://{}", admin.address()?));
+    }
+    if config.keys.is_empty() {
+        say::note("no keys are configured: only programs on this machine are served");
+    }
+    if config.models.is_empty() {
+        say::note("no models are configured: start with --model FILE.gguf, or see `trilith config --sample`");
+    }
+    if let Some(local) = &config.local {
+        say::note(&hints::calls(address, &local.name, !config.keys.is_empty()));
+    }
+    Ok(())
+}
+
+async fn listener(address: std::net::SocketAddr, key: &str) -> Result<Listener, Failure> {
+    Listener::bind(address).await.map_err(|error| {
+        format!("cannot listen on {address} ({key}): {error}; is another process there? name another port").into()
+    })
+}
+
+fn open_store(config: &Config) -> Result<Arc<Sqlite>, Failure> {
+    let days = u32::try_from(config.store.retention.as_secs() / 86_400).unwrap_or(u32::MAX);
+    let sync = match config.store.sync {
+        ConfiguredSync::Full => Sync::Full,
+        ConfiguredSync::Normal => Sync::Normal,
+    };
+    let store = match &config.store.url {
+        StoreUrl::Sqlite(path) => Sqlite::open(path, sync, days)?,
+        StoreUrl::Memory => Sqlite::in_memory(days)?,
+    };
+    Ok(Arc::new(store))
+}
+
+/// The sealing key lies beside the database, so that the two are moved together.
+fn open_sealer(config: &Config) -> Result<EnvelopeSealer, Failure> {
+    let beside = |path: &PathBuf| path.with_extension("seal-key");
+    let path = match (&config.seal.key_file, &config.store.url) {
+        (Some(path), _) => path.clone(),
+        (None, StoreUrl::Sqlite(path)) => beside(path),
+        (None, StoreUrl::Memory) => return Ok(EnvelopeSealer::ephemeral()?),
+    };
+    Ok(EnvelopeSealer::from_file(&path)?)
+}
+
+fn app(config: &Config, store: Arc<Sqlite>, places: Places, tasks: &Tasks) -> Result<App, Failure> {
+    let runtime = Runtime {
+        store,
+        sealer: Arc::new(open_sealer(config)?),
+        clock: Arc::new(SystemClock::new()),
+        ids: Arc::new(SystemIds),
+        spawn: Arc::new(tasks.clone()),
+    };
+    let keys = Keys::new(config.keys.iter().map(|key| KeyEntry {
+        name: key.name.clone(),
+        tenant: key.tenant.clone(),
+        secret: KeySecret::Digest(key.digest),
+        models: key.models.clone(),
+        max_requests: key.max_requests,
+    }))
+    .map_err(|clash| format!("keys '{}' and '{}' are the same key", clash.first, clash.second))?;
+    let router = Router::new(config.models.iter().map(|model| ModelEntry {
+        name: model.name.clone(),
+        targets: model.targets.iter().map(|target| target_entry(config, target)).collect(),
+        strict: model.strict,
+    }));
+    let names: Vec<String> = places.keys().map(|name| name.to_string()).collect();
+    Ok(App {
+        runtime,
+        open: config.keys.is_empty(),
+        keys,
+        health: Health::new(router.target_count(), HealthPolicy::default()),
+        router,
+        meter: Meter::new(names.iter().map(String::as_str), trilith_dialect::report::FIELDS.iter().copied()),
+        upstreams: places,
+        retry: RetryPolicy::default(),
+        slots: Slots::new(config.limits.max_requests),
+        traces: Traces::default(),
+        limits: Limits {
+            body_bytes: config.server.max_body_bytes,
+            depth: config.server.max_depth,
+            connections: config.server.max_concurrent,
+            header_timeout: config.server.header_timeout,
+            drain_timeout: config.server.drain_timeout,
+        },
+    })
+}
+
+fn target_entry(config: &Config, target: &crate::config::Target) -> TargetEntry {
+    let provider = config.providers.iter().find(|provider| provider.name == target.provider);
+    TargetEntry {
+        provider: target.provider.clone(),
+        model: target.model.clone(),
+        retries: provider.map_or(0, |provider| provider.retries),
+    }
+}
+
+#[cfg(feature = "local")]
+fn open_local(config: &Config, places: &mut Places) -> Result<(), Failure> {
+    use std::num::NonZeroU32;
+    let Some(local) = &config.local else { return Ok(()) };
+    let options = trilith_local::LoadOptions {
+        context_tokens: local.context.and_then(NonZeroU32::new),
+        threads: local.threads.and_then(NonZeroU32::new),
+        ..trilith_local::LoadOptions::default()
+    };
+    let model = trilith_local::Model::load(&local.model, options)
+        .map_err(|error| format!("the model {} cannot be used: {error}", local.model.display()))?;
+    let upstream = trilith_local::Embedded::new(crate::config::LOCAL, model, Arc::new(SystemClock::new()));
+    places.insert(crate::config::LOCAL.into(), Arc::new(upstream));
+    Ok(())
+}
+
+#[cfg(not(feature = "local"))]
+fn open_local(config: &Config, _: &mut Places) -> Result<(), Failure> {
+    match &config.local {
+        Some(_) => Err("this build has no embedded model; build it with the feature 'local'".into()),
+        None => Ok(()),
+    }
+}
+
+/// Gives back the space of responses past their time, for as long as the process serves.
+async fn sweep(store: Arc<Sqlite>) {
+    let mut pause = Duration::from_secs(60);
+    loop {
+        tokio::time::sleep(pause).await;
+        pause = Duration::from_secs(60);
+        match store.expire(unix_seconds()).await {
+            Ok(expired) if expired.responses == 0 => {}
+            Ok(expired) => {
+                tracing::info!(responses = expired.responses, "responses past their time were removed");
+                if expired.more {
+                    pause = Duration::from_secs(1);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "responses past their time could not be removed"),
+        }
+    }
+}
+
+/// Resolves when the process is asked to end: by SIGTERM, or by Ctrl-C.
+pub(crate) async fn asked_to_end() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = terminate.recv() => return,
+                _ = tokio::signal::ctrl_c() => return,
+            }
+        }
+    }
+    tokio::signal::ctrl_c().await.ok();
+}
