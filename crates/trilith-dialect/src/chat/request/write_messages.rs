@@ -1,22 +1,19 @@
 //! Items in messages: what one assistant turn said and called becomes one message, and its results follow.
 
-use std::collections::{HashMap, VecDeque};
-
 use trilith_core::{
-    Call, CallKind, CallResult, CarrierKind, DialectId, Error, Instructions, Item, ItemBody, Loss, Message,
-    Part, PartKind, Reasoning, ResultOutput, ResultStatus, Role,
+    Call, CallResult, DialectId, Error, Instructions, Item, ItemBody, Loss, Message, Part, PartKind,
+    Reasoning, ResultOutput, ResultStatus, Role,
 };
 
 use super::{
     ERROR_MARKER,
     encode::Encoder,
     messages::MESSAGE_PREFIX,
+    results::{Claim, Results, sayable},
+    write_assistant::note,
     write_content::{Marks, text_part, unsayable},
 };
-use crate::chat::{
-    json::{List, Object},
-    response::carriers,
-};
+use crate::chat::json::List;
 
 /// What the model did between two things of others.
 #[derive(Default)]
@@ -30,15 +27,6 @@ impl Group<'_> {
     const fn is_empty(&self) -> bool {
         self.said.is_none() && self.calls.is_empty()
     }
-}
-
-/// The results of a context, found by the id of their call.
-struct Results<'t> {
-    by_id: HashMap<&'t str, VecDeque<usize>>,
-    calls_left: HashMap<&'t str, usize>,
-    used: Vec<bool>,
-    /// How often an id was sent already: a later pair of the same id is renamed.
-    sent: HashMap<&'t str, usize>,
 }
 
 struct Writer<'e, 't, 'w> {
@@ -88,49 +76,6 @@ fn marks(items: &[Item]) -> usize {
     parts.flatten().filter(|part| part.cache_mark.is_some()).count()
 }
 
-/// Whether it is of a kind this wire has.
-const fn sayable(kind: CallKind) -> bool {
-    matches!(kind, CallKind::Function | CallKind::Custom)
-}
-
-impl<'t> Results<'t> {
-    fn of(items: &'t [Item]) -> Self {
-        let mut by_id: HashMap<&str, VecDeque<usize>> = HashMap::new();
-        let mut calls_left: HashMap<&str, usize> = HashMap::new();
-        for (place, item) in items.iter().enumerate() {
-            match &item.body {
-                ItemBody::Result(CallResult { kind, call_id: Some(id), .. }) if sayable(*kind) => {
-                    by_id.entry(id).or_default().push_back(place);
-                }
-                ItemBody::Call(Call { kind, call_id: Some(id), .. }) if sayable(*kind) => {
-                    *calls_left.entry(id).or_default() += 1;
-                }
-                _ => {}
-            }
-        }
-        Self { by_id, calls_left, used: vec![false; items.len()], sent: HashMap::new() }
-    }
-
-    /// The place of the result for the call at `call`, and how many others answered it too.
-    fn take(&mut self, id: &str, call: usize) -> Option<(usize, usize)> {
-        let left = self.calls_left.get_mut(id)?;
-        *left = left.saturating_sub(1);
-        let queue = self.by_id.get_mut(id)?;
-        // The last call of this id takes all that is left, and the newest of them counts.
-        let take = if *left == 0 { queue.len() } else { usize::from(!queue.is_empty()) };
-        let taken: Vec<usize> = queue.drain(..take).collect();
-        if taken.first().is_some_and(|first| *first < call) {
-            return None;
-        }
-        for place in &taken {
-            if let Some(used) = self.used.get_mut(*place) {
-                *used = true;
-            }
-        }
-        Some((*taken.last()?, taken.len() - 1))
-    }
-}
-
 impl<'t> Writer<'_, 't, '_> {
     fn at(&self, place: usize) -> String {
         format!("{}[{place}]", self.base)
@@ -152,7 +97,9 @@ impl<'t> Writer<'_, 't, '_> {
                     self.spoken(place, item, message)?;
                 }
                 ItemBody::Reasoning(reasoning) => {
-                    if !self.group.is_empty() {
+                    // Entries that came late, without text, belong to the turn they came in.
+                    let late = reasoning.text.is_empty() && reasoning.summary.is_empty();
+                    if !self.group.is_empty() && !late {
                         self.flush()?;
                     }
                     self.group.reasoning.push(reasoning);
@@ -170,7 +117,7 @@ impl<'t> Writer<'_, 't, '_> {
 
     /// A result that no call before it claimed.
     fn orphan(&self, place: usize, result: &CallResult) -> Result<(), Error> {
-        if self.results.used.get(place).copied().unwrap_or(false) {
+        if self.results.is_claimed(place) {
             return Ok(());
         }
         let id = result.call_id.as_deref().unwrap_or_default();
@@ -254,16 +201,14 @@ impl<'t> Writer<'_, 't, '_> {
             }
             return Ok(());
         }
-        let ids: Vec<(Box<str>, Option<(usize, usize)>)> =
+        let claims: Vec<Claim> =
             group.calls.iter().map(|(place, _, call)| self.claim(*place, call)).collect::<Result<_, _>>()?;
-        self.assistant(&group, &ids)?;
+        self.assistant(&group, &claims)?;
         let mut media = Vec::new();
-        for (id, found) in &ids {
-            let Some((place, others)) = found else { continue };
-            if *others > 0 {
-                self.encoder
-                    .losses
-                    .push(Loss::warn(self.at(*place), "answers a call again; the last one is sent"));
+        for Claim { id, place, replaced } in &claims {
+            if *replaced > 0 {
+                let why = "answers a call again; the last one is sent";
+                self.encoder.losses.push(Loss::warn(self.at(*place), why));
             }
             if let Some(Item { body: ItemBody::Result(result), extra, .. }) = self.items.get(*place) {
                 self.result(*place, id, result, extra, &mut media)?;
@@ -278,81 +223,42 @@ impl<'t> Writer<'_, 't, '_> {
         Ok(())
     }
 
-    /// The wire id of a call, and its result.
-    fn claim(&mut self, place: usize, call: &'t Call) -> Result<(Box<str>, Option<(usize, usize)>), Error> {
+    fn claim(&mut self, place: usize, call: &'t Call) -> Result<Claim, Error> {
         let Some(id) = call.call_id.as_deref() else {
             return Err(unsayable(&self.at(place), "a call without an id"));
         };
-        let found = self.results.take(id, place);
-        if found.is_none() {
-            let text = format!("No tool output found for function call {id}.");
-            return Err(Error::bad_request(self.base, text));
-        }
-        let times = self.results.sent.entry(id).or_default();
-        *times += 1;
-        let wire = if *times == 1 { id.into() } else { format!("{id}_{times}").into() };
-        Ok((wire, found))
+        self.results.claim(id, place).ok_or_else(|| {
+            Error::bad_request(self.base, format!("No tool output found for function call {id}."))
+        })
     }
 
-    fn assistant(
-        &mut self,
-        group: &Group<'t>,
-        ids: &[(Box<str>, Option<(usize, usize)>)],
-    ) -> Result<(), Error> {
+    fn assistant(&mut self, group: &Group<'t>, claims: &[Claim]) -> Result<(), Error> {
         let mut object = self.list.object();
         object.string("role", "assistant");
-        let mut texts = Vec::new();
-        let mut refusal = None;
-        let mut audio = None;
-        for (number, part) in group.said.iter().flat_map(|(_, _, message)| &message.parts).enumerate() {
-            match &part.kind {
-                PartKind::Text(_) => texts.push(part.clone()),
-                PartKind::Refusal(text) if refusal.is_none() => refusal = Some(text),
-                PartKind::Refusal(text) => texts.push(Part::text(text.as_str())),
-                PartKind::Audio(said) => match (&said.id, &said.transcript) {
-                    (Some(id), _) => audio = Some(id),
-                    (None, Some(words)) => texts.push(Part::text(words.as_str())),
-                    (None, None) => {}
-                },
-                kind => {
-                    let place = group.said.map_or(0, |(place, ..)| place);
-                    let at = format!("{}[{place}].content[{number}]", self.base);
-                    let why =
-                        format!("an assistant's {} part, which Chat Completions cannot show", kind.name());
-                    self.encoder.losses.push(Loss::warn(at, why));
-                }
+        let calls = !group.calls.is_empty();
+        let said =
+            group.said.map(|(place, item, message)| (format!("{}[{place}]", self.base), item, message));
+        match &said {
+            Some((at, _, message)) => {
+                self.encoder.said(at, &message.parts, calls, &mut self.marks, &mut object)?;
             }
-        }
-        let silent = refusal.is_some() || audio.is_some() || !group.calls.is_empty();
-        if texts.is_empty() && silent {
-            object.null("content");
-        } else {
-            self.encoder.content("content", &texts, &mut self.marks, object.key("content"))?;
-        }
-        if let Some(refusal) = refusal {
-            object.string("refusal", refusal);
-        }
-        if let Some(id) = audio {
-            let mut reference = object.object("audio");
-            reference.string("id", id);
-            reference.end();
+            None => object.null("content"),
         }
         self.encoder.reasoning(&group.reasoning, &mut object);
-        if let Some((_, item, message)) = group.said {
+        if let Some((_, item, message)) = said {
             object.optional_string("name", message.name.as_deref());
             for field in item.extra.of(DialectId::Chat) {
                 object.json(&field.name, &field.value);
             }
         }
-        if !group.calls.is_empty() {
-            let mut calls = object.list("tool_calls");
-            for ((_, item, call), (id, _)) in group.calls.iter().zip(ids) {
-                self.encoder.call(id, item, call, &mut calls);
+        if calls {
+            let mut list = object.list("tool_calls");
+            for ((_, item, call), claim) in group.calls.iter().zip(claims) {
+                self.encoder.call(&claim.id, item, call, &mut list);
             }
-            calls.end();
+            list.end();
         }
-        let outer = group.calls.iter().flat_map(|(_, item, _)| item.extra.of(DialectId::Chat));
-        for field in outer {
+        for field in group.calls.iter().flat_map(|(_, item, _)| item.extra.of(DialectId::Chat)) {
             if let Some(name) = field.name.strip_prefix(MESSAGE_PREFIX) {
                 object.json(name, &field.value);
             }
@@ -415,93 +321,4 @@ impl<'t> Writer<'_, 't, '_> {
         object.end();
         Ok(())
     }
-}
-
-impl Encoder<'_> {
-    /// A part of a result. This wire takes text only here, so media follow in a message of their own.
-    fn result_part(
-        &mut self,
-        at: &str,
-        part: &Part,
-        media: &mut Vec<Part>,
-        marks: &mut Marks,
-        out: &mut Object<'_>,
-    ) -> Result<(), Error> {
-        match &part.kind {
-            PartKind::Image(_) | PartKind::Audio(_) | PartKind::File(_) => {
-                media.push(part.clone());
-                text_part(&format!("[{} {} attached]", part.kind.name(), media.len()), out);
-                self.losses.push(Loss::emulate(at, "sent in a user message after the tool results"));
-                Ok(())
-            }
-            _ => self.part(at, part, marks, out),
-        }
-    }
-
-    fn call(&mut self, id: &str, item: &Item, call: &Call, out: &mut List<'_>) {
-        let name = self.names.outward(call.namespace.as_deref(), &call.name);
-        let custom = call.kind == CallKind::Custom;
-        let (kind, args) = if custom { ("custom", "input") } else { ("function", "arguments") };
-        let mut object = out.object();
-        object.string("id", id);
-        object.string("type", kind);
-        let mut called = object.object(kind);
-        called.string("name", &name);
-        // Arguments that are empty stand for none (translation contract, invariant 1).
-        let empty = !custom && call.args.trim().is_empty();
-        called.string(args, if empty { "{}" } else { &call.args });
-        called.end();
-        for field in item.extra.of(DialectId::Chat).filter(|field| !field.name.starts_with(MESSAGE_PREFIX)) {
-            object.json(&field.name, &field.value);
-        }
-        object.end();
-    }
-
-    fn reasoning(&mut self, list: &[&Reasoning], out: &mut Object<'_>) {
-        let quirks = self.target.quirks;
-        let text: Vec<&str> = list.iter().flat_map(|reasoning| &reasoning.text).map(String::as_str).collect();
-        if quirks.replay_reasoning {
-            if !text.is_empty() {
-                out.string(&quirks.reasoning_field, &text.join("\n\n"));
-            } else if &*quirks.reasoning_field == "reasoning_content" {
-                // DeepSeek refuses a history in which any earlier turn lacks it; a space passes.
-                out.string("reasoning_content", " ");
-            }
-        } else if !text.is_empty() {
-            self.losses.push(Loss::hint("reasoning", "earlier reasoning is not sent to this upstream"));
-        }
-        let details = list.iter().flat_map(|reasoning| &reasoning.carriers);
-        let details: Vec<&str> = details
-            .filter(|carrier| carrier.kind == CarrierKind::Details && !carriers::is_sealed(carrier))
-            .map(|carrier| &*carrier.data)
-            .collect();
-        if !details.is_empty() {
-            let mut entries = out.list("reasoning_details");
-            for detail in details {
-                entries.item().extend_from_slice(detail.as_bytes());
-            }
-            entries.end();
-        }
-    }
-}
-
-/// An earlier search as a note (translation contract §7.6): what was looked for, and what was found.
-fn note(call: &Call) -> Option<String> {
-    let what = match call.kind {
-        CallKind::WebSearch => "Web search",
-        CallKind::FileSearch => "File search",
-        _ => return None,
-    };
-    let detail: serde_json::Value = serde_json::from_str(call.detail.as_ref()?.as_str()).ok()?;
-    let action = detail.get("action").unwrap_or(&detail);
-    let mut words: Vec<&str> = action.get("query").and_then(|query| query.as_str()).into_iter().collect();
-    for list in ["queries", "sources", "results"] {
-        let entries = action.get(list).or_else(|| detail.get(list)).and_then(|list| list.as_array());
-        words.extend(entries.into_iter().flatten().filter_map(|entry| {
-            let named = ["url", "filename"].into_iter().find_map(|key| entry.get(key)?.as_str());
-            entry.as_str().or(named)
-        }));
-    }
-    words.dedup();
-    (!words.is_empty()).then(|| format!("[{what}: {}]", words.join("; ")))
 }

@@ -101,7 +101,7 @@ fn write_choice(response: &Response, choice: u16, list: &mut List<'_>) {
     let mut message = object.object("message");
     message.string("role", "assistant");
     match &said.text {
-        Some(text) if !(text.is_empty() && !said.calls.is_empty()) => message.string("content", text),
+        Some(text) if !text.is_empty() || said.calls.is_empty() => message.string("content", text),
         None if said.calls.is_empty() && said.refusal.is_none() && said.audio.is_none() => {
             message.string("content", "");
         }
