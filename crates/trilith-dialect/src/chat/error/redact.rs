@@ -71,8 +71,8 @@ fn is_host(word: &str) -> bool {
     let private = [".internal", ".local", ".lan", ".svc", ".cluster.local", ".corp", ".intranet"];
     let numeric_port =
         port.is_some_and(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()));
-    host.parse::<std::net::IpAddr>().is_ok()
-        || (word.contains("::") && word.parse::<std::net::IpAddr>().is_ok())
+    host.parse::<core::net::IpAddr>().is_ok()
+        || (word.contains("::") && word.parse::<core::net::IpAddr>().is_ok())
         || private.iter().any(|suffix| host.len() > suffix.len() && host.ends_with(suffix))
         || (host == "localhost" && numeric_port)
         || (numeric_port
