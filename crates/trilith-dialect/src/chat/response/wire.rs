@@ -8,22 +8,23 @@ use serde::{
     de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
+use trilith_core::Begin;
 
 use super::usage::WireUsage;
 
-/// A chunk or a whole body.
+/// A chunk or a whole body. What every chunk repeats stays unread after the first.
 #[derive(Debug, Deserialize)]
 pub(in crate::chat) struct Answer<'a> {
-    #[serde(default)]
-    pub(in crate::chat) id: Text,
-    #[serde(default)]
-    pub(in crate::chat) model: Text,
-    #[serde(default)]
-    pub(in crate::chat) created: Number,
-    #[serde(default)]
-    pub(in crate::chat) service_tier: Text,
-    #[serde(default)]
-    pub(in crate::chat) system_fingerprint: Text,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow)]
+    created: Option<&'a RawValue>,
+    #[serde(borrow)]
+    service_tier: Option<&'a RawValue>,
+    #[serde(borrow)]
+    system_fingerprint: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(in crate::chat) choices: Option<Vec<Choice<'a>>>,
     #[serde(borrow)]
@@ -37,6 +38,23 @@ pub(in crate::chat) struct Answer<'a> {
 }
 
 impl Answer<'_> {
+    /// Learns what the answer says about itself; what is absent or empty leaves what is known.
+    pub(in crate::chat) fn introduce(&self, begin: &mut Begin) {
+        let told = |known: &mut Option<Box<str>>, raw: Option<&RawValue>| {
+            let text =
+                raw.and_then(|raw| serde_json::from_str::<Text>(raw.get()).ok()).and_then(Text::filled);
+            if let Some(text) = text {
+                *known = Some(text.into());
+            }
+        };
+        told(&mut begin.upstream_id, self.id);
+        told(&mut begin.model, self.model);
+        told(&mut begin.service_tier, self.service_tier);
+        told(&mut begin.system_fingerprint, self.system_fingerprint);
+        let time = self.created.and_then(|raw| serde_json::from_str::<Number>(raw.get()).ok());
+        begin.created_at = time.and_then(|time| time.0).filter(|time| *time > 0).or(begin.created_at);
+    }
+
     /// The counts, from the usual place or from Groq's.
     pub(in crate::chat) fn counts(&self) -> Option<WireUsage> {
         #[derive(Deserialize)]

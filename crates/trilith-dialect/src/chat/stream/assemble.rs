@@ -47,16 +47,7 @@ impl Assembler {
         let counts = answer.counts();
         let moderation = answer.moderation.filter(|_| self.begin.extra.is_empty());
         if !self.begun {
-            let told = |known: &mut Option<Box<str>>, told: Option<String>| {
-                if let Some(told) = told {
-                    *known = Some(told.into());
-                }
-            };
-            told(&mut self.begin.upstream_id, answer.id.filled());
-            told(&mut self.begin.model, answer.model.filled());
-            told(&mut self.begin.service_tier, answer.service_tier.filled());
-            told(&mut self.begin.system_fingerprint, answer.system_fingerprint.filled());
-            self.begin.created_at = answer.created.0.filter(|time| *time > 0).or(self.begin.created_at);
+            answer.introduce(&mut self.begin);
         }
         let choices = answer.choices.unwrap_or_default();
         let alone = choices.is_empty();
