@@ -20,4 +20,4 @@ pub(super) use encode::encode;
 
 /// The first line of a tool message whose tool failed: this wire has no field for it (translation contract
 /// §7.2). It is written where the other side said so and read back by the same rule.
-pub(super) const ERROR_MARKER: &str = "[tool error]\n";
+pub(super) const ERROR_MARKER: &str = "[the tool failed]\n";

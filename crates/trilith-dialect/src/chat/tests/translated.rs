@@ -78,7 +78,7 @@ fn an_assistant_turn_becomes_one_message_and_its_results_follow_in_call_order() 
         json!([
             {"role": "user", "content": "go"},
             {"role": "assistant", "content": "calling", "tool_calls": [call("a"), call("b")]},
-            {"role": "tool", "tool_call_id": "a", "content": "[tool error]\nno"},
+            {"role": "tool", "tool_call_id": "a", "content": "[the tool failed]\nno"},
             {"role": "tool", "tool_call_id": "b", "content": "2"},
             {"role": "user", "content": "wait"},
         ])
