@@ -392,7 +392,7 @@ impl<'t> Value<'t> {
     }
 
     /// The members of an object as key (with quotes) and value; nothing for other kinds.
-    fn raw_members(self) -> impl Iterator<Item = (&'t str, Value<'t>)> {
+    pub(super) fn raw_members(self) -> impl Iterator<Item = (&'t str, Value<'t>)> {
         let entry = self.entry();
         let (mut at, end) = match self.kind() {
             Kind::Object => (self.at + 1, entry.next as usize),

@@ -19,6 +19,9 @@ use crate::{
     },
 };
 
+/// The longest text that `input` takes, in characters (openai-checklist R2).
+const LONGEST_INPUT: usize = 10_485_760;
+
 /// Reads a request body.
 ///
 /// # Errors
@@ -105,7 +108,13 @@ fn input(root: &Field<'_, '_>, state: &StateRef) -> Result<Vec<Item>, Error> {
         return if elsewhere { Ok(Vec::new()) } else { Err(root.missing("input")) };
     };
     match field.value.kind() {
-        Kind::String => return Ok(vec![Item::message(Role::User, field.text()?)]),
+        Kind::String => {
+            let text = field.text()?;
+            if text.len() > LONGEST_INPUT && text.chars().count() > LONGEST_INPUT {
+                return Err(field.wrong("expected at most 10485760 characters", "string_above_max_length"));
+            }
+            return Ok(vec![Item::message(Role::User, text)]);
+        }
         Kind::Array => {}
         _ => return Err(field.expected("a string or an array of input items")),
     }

@@ -84,7 +84,15 @@ impl Assembly {
         let theirs = place
             .index
             .unwrap_or_else(|| self.items.iter().map(|told| told.theirs + 1).max().unwrap_or_default());
-        let told = Told { theirs, id: item.id.clone(), ours: None, parts: Vec::new(), args: 0, stages: false, done: false };
+        let told = Told {
+            theirs,
+            id: item.id.clone(),
+            ours: None,
+            parts: Vec::new(),
+            args: 0,
+            stages: false,
+            done: false,
+        };
         self.items.push(told);
         let at = self.items.len() - 1;
         if let Some(head) = replay::head(item) {

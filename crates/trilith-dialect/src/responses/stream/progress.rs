@@ -65,7 +65,9 @@ pub(super) fn event_of(kind: CallKind, stage: ToolStage) -> Option<&'static str>
 pub(super) fn stages_of(kind: CallKind, status: ItemStatus) -> &'static [ToolStage] {
     use ToolStage::{Completed, Failed, Generating, InProgress, Interpreting, Searching};
     match (kind, status) {
-        (CallKind::WebSearch | CallKind::FileSearch, ItemStatus::Completed) => &[InProgress, Searching, Completed],
+        (CallKind::WebSearch | CallKind::FileSearch, ItemStatus::Completed) => {
+            &[InProgress, Searching, Completed]
+        }
         (CallKind::WebSearch | CallKind::FileSearch, _) => &[InProgress, Searching],
         (CallKind::CodeInterpreter, ItemStatus::Completed) => &[InProgress, Interpreting, Completed],
         (CallKind::CodeInterpreter, _) => &[InProgress, Interpreting],

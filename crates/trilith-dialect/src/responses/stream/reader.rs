@@ -126,10 +126,45 @@ impl State {
             *error = Some(Error::upstream("The upstream sent an event that is not valid JSON."));
             return;
         };
-        let mut step = Step { assembly, begun, ended, value };
+        let mut step = Step { assembly, begun, ended, value, told: Told::of(value) };
         if let Err(found) = step.take(name, out) {
             *error = Some(found);
         }
+    }
+}
+
+/// The members that nearly every event has, found in one pass.
+#[derive(Clone, Copy, Default)]
+struct Told<'t> {
+    kind: Option<Value<'t>>,
+    item_id: Option<Value<'t>>,
+    output_index: Option<u64>,
+    content_index: Option<u64>,
+    summary_index: Option<u64>,
+    delta: Option<Value<'t>>,
+    logprobs: Option<Value<'t>>,
+}
+
+impl<'t> Told<'t> {
+    fn of(value: Value<'t>) -> Self {
+        let mut told = Self::default();
+        for (key, value) in value.raw_members() {
+            match key {
+                "\"type\"" => told.kind = Some(value),
+                "\"item_id\"" => told.item_id = Some(value),
+                "\"output_index\"" => told.output_index = value.u64(),
+                "\"content_index\"" => told.content_index = value.u64(),
+                "\"summary_index\"" => told.summary_index = value.u64(),
+                "\"delta\"" => told.delta = Some(value),
+                "\"logprobs\"" => told.logprobs = Some(value),
+                _ => {}
+            }
+        }
+        told
+    }
+
+    fn delta(&self) -> String {
+        self.delta.and_then(Value::string).map(Cow::into_owned).unwrap_or_default()
     }
 }
 
@@ -139,13 +174,10 @@ struct Step<'s, 't> {
     begun: &'s mut bool,
     ended: &'s mut bool,
     value: Value<'t>,
+    told: Told<'t>,
 }
 
 impl<'t> Step<'_, 't> {
-    fn number(&self, name: &str) -> Option<u64> {
-        self.value.get(name).and_then(Value::u64)
-    }
-
     fn string(&self, name: &str) -> String {
         self.value.str(name).map(Cow::into_owned).unwrap_or_default()
     }
@@ -158,7 +190,7 @@ impl<'t> Step<'_, 't> {
     }
 
     fn take(&mut self, name: Option<&str>, out: &mut Vec<Event>) -> Result<(), Error> {
-        let word = match (self.value.str("type"), name) {
+        let word = match (self.told.kind.and_then(Value::string), name) {
             (Some(word), _) => word,
             (None, Some(name)) => Cow::Owned(name.to_owned()),
             (None, None) if self.value.get("error").is_some() => Cow::Borrowed("error"),
@@ -180,8 +212,8 @@ impl<'t> Step<'_, 't> {
             | "response.cancelled" => return self.terminal(&word, out),
             _ => self.begin(None, out),
         }
-        let id = self.value.str("item_id");
-        let place = Place { index: self.number("output_index"), id: id.as_deref() };
+        let id = self.told.item_id.and_then(Value::string);
+        let place = Place { index: self.told.output_index, id: id.as_deref() };
         if self.item(&word, place, out)? || self.text(&word, place, out) || self.call(&word, place, out) {
             return Ok(());
         }
@@ -224,12 +256,12 @@ impl<'t> Step<'_, 't> {
     /// Events of text parts.
     fn text(&mut self, word: &str, place: Place<'_>, out: &mut Vec<Event>) -> bool {
         let Some(rest) = word.strip_prefix("response.") else { return false };
-        let content = self.number("content_index").unwrap_or(0);
-        let summary = self.number("summary_index").unwrap_or(0);
+        let content = self.told.content_index.unwrap_or(0);
+        let summary = self.told.summary_index.unwrap_or(0);
         let (theirs, start, end) = match rest {
             "output_text.delta" => {
-                let logprobs = self.value.get("logprobs").map(decode_logprobs).unwrap_or_default();
-                let delta = self.string("delta");
+                let logprobs = self.told.logprobs.map(decode_logprobs).unwrap_or_default();
+                let delta = self.told.delta();
                 self.assembly.text(place, content, PartStart::Text, delta, logprobs, out);
                 return true;
             }
@@ -255,7 +287,7 @@ impl<'t> Step<'_, 't> {
         };
         match end {
             None => {
-                let delta = self.string("delta");
+                let delta = self.told.delta();
                 self.assembly.text(place, theirs, start, delta, Vec::new(), out);
             }
             Some(member) => {
@@ -276,8 +308,9 @@ impl<'t> Step<'_, 't> {
             // What it is shows in the whole item.
             _ => return,
         };
-        let name = if start == PartStart::Summary { "summary_index" } else { "content_index" };
-        let theirs = self.number(name).unwrap_or(0);
+        let summary = start == PartStart::Summary;
+        let theirs =
+            if summary { self.told.summary_index } else { self.told.content_index }.unwrap_or_default();
         if rest.ends_with("added") {
             self.assembly.text(place, theirs, start, String::new(), Vec::new(), out);
             return;
@@ -325,7 +358,7 @@ impl<'t> Step<'_, 't> {
             "response.function_call_arguments.delta"
             | "response.custom_tool_call_input.delta"
             | "response.mcp_call_arguments.delta" => {
-                let delta = self.string("delta");
+                let delta = self.told.delta();
                 self.assembly.args(place, delta, out);
             }
             "response.function_call_arguments.done" | "response.mcp_call_arguments.done" => {

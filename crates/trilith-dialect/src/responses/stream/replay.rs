@@ -146,13 +146,7 @@ fn rest_of_part(
 
 /// The steps of a hosted tool that tells none: an item that came whole ran like any other. What was said to
 /// the tool belongs after its first step.
-fn rest_of_stages(
-    assembly: &mut Assembly,
-    at: usize,
-    call: &Call,
-    status: ItemStatus,
-    out: &mut Vec<Event>,
-) {
+fn rest_of_stages(assembly: &mut Assembly, at: usize, call: &Call, status: ItemStatus, out: &mut Vec<Event>) {
     let told = assembly.items.get(at);
     let silent = told.filter(|told| !told.stages).and_then(|told| told.ours);
     let mut stages = progress::stages_of(call.kind, status).iter();

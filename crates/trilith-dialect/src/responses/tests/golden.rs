@@ -31,14 +31,20 @@ fn in_words(events: Vec<Event>) -> Vec<Event> {
     for event in events {
         match event {
             Event::TextDelta { index, part, delta, logprobs } if logprobs.is_empty() => {
-                out.extend(
-                    words(&delta)
-                        .into_iter()
-                        .map(|delta| Event::TextDelta { index, part, delta, logprobs: Vec::new() }),
-                );
+                out.extend(words(&delta).into_iter().map(|delta| Event::TextDelta {
+                    index,
+                    part,
+                    delta,
+                    logprobs: Vec::new(),
+                }));
             }
             Event::PartDelta { index, part, space, delta } => {
-                out.extend(words(&delta).into_iter().map(|delta| Event::PartDelta { index, part, space, delta }));
+                out.extend(words(&delta).into_iter().map(|delta| Event::PartDelta {
+                    index,
+                    part,
+                    space,
+                    delta,
+                }));
             }
             Event::ArgumentsDelta { index, delta } => {
                 out.extend(words(&delta).into_iter().map(|delta| Event::ArgumentsDelta { index, delta }));
@@ -54,15 +60,13 @@ fn answer(turn: &Turn, upstream: &[u8]) -> (Value, String) {
     let told: Value = serde_json::from_slice(upstream).unwrap();
     let mut events = Vec::new();
     let failure = Responses.decode_response(upstream, &NameMap::default(), &mut events).err();
-    let mut first = created(
-        told["id"].as_str().unwrap(),
-        Arc::clone(&turn.settings),
-        turn.state.store.unwrap_or(true),
-    );
+    let mut first =
+        created(told["id"].as_str().unwrap(), Arc::clone(&turn.settings), turn.state.store.unwrap_or(true));
     first.created_at = told["created_at"].as_i64().unwrap();
     first.previous_response_id.clone_from(&turn.state.previous_response_id);
     let end = told["completed_at"].as_i64().unwrap_or(first.created_at + 10);
-    let (stream, response) = stream(&lifecycle(first, in_words(events), failure, end), StreamOptions::default());
+    let (stream, response) =
+        stream(&lifecycle(first, in_words(events), failure, end), StreamOptions::default());
     let mut whole = Vec::new();
     Responses.encode_response(&response, &mut whole);
     (serde_json::from_slice(&whole).unwrap(), stream)
@@ -77,7 +81,8 @@ fn answers_and_streams_are_as_recorded() {
         let (whole, stream) = answer(&turn, &upstream);
         order::check(&stream);
         if update {
-            fs::write(case.join("response.json"), serde_json::to_string_pretty(&whole).unwrap() + "\n").unwrap();
+            fs::write(case.join("response.json"), serde_json::to_string_pretty(&whole).unwrap() + "\n")
+                .unwrap();
             fs::write(case.join("stream.sse"), &stream).unwrap();
         }
         let recorded: Value = serde_json::from_slice(&fs::read(case.join("response.json")).unwrap()).unwrap();

@@ -90,7 +90,8 @@ fn step(items: &mut Vec<Item>, event: &Value) {
             *item.texts.entry((word.into(), part)).or_default() += event["delta"].as_str().unwrap();
         }
         ["response", word, "done"] => {
-            let whole = ["text", "refusal", "arguments", "input"].iter().find_map(|name| event[name].as_str());
+            let whole =
+                ["text", "refusal", "arguments", "input"].iter().find_map(|name| event[name].as_str());
             let text = item.texts.get(&(word.into(), place(event).1)).map_or("", String::as_str);
             assert_eq!(whole, Some(text), "E8");
         }

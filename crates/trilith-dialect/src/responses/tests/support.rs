@@ -88,7 +88,11 @@ pub(super) fn data(stream: &str) -> Vec<Value> {
         .push(stream.as_bytes(), |frame| {
             if frame.data != "[DONE]" {
                 let value: Value = serde_json::from_str(frame.data).unwrap();
-                assert_eq!(Some(value["type"].as_str().unwrap()), frame.event, "T8: name line and type agree");
+                assert_eq!(
+                    Some(value["type"].as_str().unwrap()),
+                    frame.event,
+                    "T8: name line and type agree"
+                );
                 events.push(value);
             }
         })

@@ -121,7 +121,8 @@ fn write_hosted(out: &mut Vec<u8>, tool: HostedTool, config: &Json) {
             }
         }
         if tool == HostedTool::ToolSearch {
-            for name in ["description", "parameters"].into_iter().filter(|name| value.member(name).is_none()) {
+            for name in ["description", "parameters"].into_iter().filter(|name| value.member(name).is_none())
+            {
                 object.raw(name, "null");
             }
         }
