@@ -9,6 +9,7 @@ import pathlib
 
 import pytest
 
+from configs import one_upstream
 from harness import Mock, Server, run_node
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -36,67 +37,79 @@ def model_file() -> pathlib.Path:
     return _file_from("TRILITH_MODEL", None, "GGUF file")
 
 
+class Starter:
+    """Starts processes below one folder, and ends all of them."""
+
+    def __init__(self, binary: pathlib.Path, folder: pathlib.Path):
+        self.binary = binary
+        self.folder = folder
+        self.started = []
+
+    def serve(self, config: str = "", *args: str, env: dict | None = None, wait: bool = True) -> Server:
+        server = Server(self.binary, self.folder / f"serve{len(self.started)}", config, args, env or {})
+        return self._add(server, wait)
+
+    def mock(self, script: str, dialect: str = "chat") -> Mock:
+        return self._add(Mock(self.binary, self.folder / f"mock{len(self.started)}", script, dialect), True)
+
+    def gateway(self, script: str, dialect: str = "chat", extra: str = "") -> tuple[Server, Mock]:
+        upstream = self.mock(script, dialect)
+        return self.serve(one_upstream(upstream, dialect) + extra), upstream
+
+    def stop(self) -> None:
+        # Servers first: they may still be talking to the upstreams.
+        for process in sorted(self.started, key=lambda process: isinstance(process, Mock)):
+            process.stop()
+
+    def _add(self, process, wait: bool):
+        self.started.append(process)
+        if wait:
+            process.wait_ready()
+        return process
+
+
 @pytest.fixture
-def serve(binary, tmp_path):
+def starter(binary, tmp_path):
+    """What starts processes for one test."""
+    starter = Starter(binary, tmp_path)
+    yield starter
+    starter.stop()
+
+
+@pytest.fixture(scope="module")
+def module_starter(binary, tmp_path_factory):
+    """What starts processes for all tests of a file: for tables of requests that leave nothing behind."""
+    starter = Starter(binary, tmp_path_factory.mktemp("module"))
+    yield starter
+    starter.stop()
+
+
+@pytest.fixture(params=["chat", "responses"])
+def dialect(request) -> str:
+    """Each upstream dialect in turn."""
+    return request.param
+
+
+@pytest.fixture
+def serve(starter):
     """serve(config, *args, env={}) -> Server: `trilith serve --config` with that TOML text, ready to be called.
 
     A configuration without `[server]` listens on a free loopback port; one without `[store]` keeps a database in
     the test's own folder. `wait=False` returns at once, for servers that are expected to refuse to start.
     """
-    started = []
-
-    def start(config: str = "", *args: str, env: dict | None = None, wait: bool = True) -> Server:
-        server = Server(binary, tmp_path / f"serve{len(started)}", config, args, env or {})
-        started.append(server)
-        if wait:
-            server.wait_ready()
-        return server
-
-    yield start
-    for server in started:
-        server.stop()
+    return starter.serve
 
 
 @pytest.fixture
-def mock(binary, tmp_path):
+def mock(starter):
     """mock(script, dialect) -> Mock: the scripted upstream playing that text, its requests recorded."""
-    started = []
-
-    def start(script: str, dialect: str = "chat") -> Mock:
-        upstream = Mock(binary, tmp_path / f"mock{len(started)}", script, dialect)
-        started.append(upstream)
-        upstream.wait_ready()
-        return upstream
-
-    yield start
-    for upstream in started:
-        upstream.stop()
+    return starter.mock
 
 
 @pytest.fixture
-def gateway(serve, mock):
+def gateway(starter):
     """gateway(script, dialect) -> (Server, Mock): every model name goes to one scripted upstream."""
-
-    def start(script: str, dialect: str = "chat", extra: str = "") -> tuple[Server, Mock]:
-        upstream = mock(script, dialect)
-        return serve(one_upstream(upstream, dialect) + extra), upstream
-
-    return start
-
-
-def one_upstream(upstream: Mock, dialect: str) -> str:
-    """A configuration whose only provider is `upstream`."""
-    return f"""
-[[providers]]
-name = "up"
-dialect = "{dialect}"
-base_url = "{upstream.base_url}/v1"
-api_key = "upstream-secret"
-
-[[models]]
-name = "*"
-targets = [{{ provider = "up", model = "*" }}]
-"""
+    return starter.gateway
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import httpx
@@ -78,14 +79,27 @@ class Process:
         self.child.kill()
         self.child.wait()
 
+    def memory(self) -> int:
+        """Resident bytes now."""
+        return self._status("VmRSS")
+
+    def peak_memory(self) -> int:
+        """The most resident bytes that it ever had."""
+        return self._status("VmHWM")
+
+    def _status(self, name: str) -> int:
+        text = pathlib.Path(f"/proc/{self.child.pid}/status").read_text()
+        return int(re.search(rf"^{name}:\s+(\d+) kB$", text, re.M).group(1)) * 1024
+
 
 class Server(Process):
     """`trilith serve`. `config` is kept, so that a second Server can be started in the same folder."""
 
     def __init__(self, binary, folder, config: str, args=(), env=None):
         self.address = f"127.0.0.1:{free_port()}"
+        self.admin_address = f"127.0.0.1:{free_port()}"
         if not re.search(r"^\[server\]", config, re.M):
-            config = f'[server]\nlisten = "{self.address}"\n{config}'
+            config = f'[server]\nlisten = "{self.address}"\nadmin_listen = "{self.admin_address}"\n{config}'
         elif listen := re.search(r'^listen *= *"([^"]+)"', config, re.M):
             self.address = listen.group(1)
         self.database = folder / "trilith.db"
@@ -103,6 +117,15 @@ class Server(Process):
     def base_url(self) -> str:
         """What an OpenAI client wants: with /v1."""
         return f"{self.root_url}/v1"
+
+    @property
+    def admin_url(self) -> str:
+        return f"http://{self.admin_address}"
+
+    def stored_bytes(self) -> bytes:
+        """Everything that is on disk for it, the database's side files included, but not its log."""
+        files = sorted(path for path in self.folder.rglob("*") if path.is_file() and path != self.log_file)
+        return b"".join(path.read_bytes() for path in files)
 
     def wait_ready(self) -> None:
         self.wait_until(self._healthy, "answer from /health")
@@ -148,14 +171,66 @@ class Mock(Process):
 
     def requests(self) -> list[dict]:
         """Every request received, in order: {method, path, headers, body}."""
+        return [line for line in self._recorded() if "event" not in line]
+
+    def bodies(self) -> list:
+        """The bodies of the requests received, in order."""
+        return [request["body"] for request in self.requests()]
+
+    def left(self) -> list[int]:
+        """The numbers of the requests whose client left before the end of the answer."""
+        return [line["request"] for line in self._recorded() if line.get("event") == "disconnected"]
+
+    def _recorded(self) -> list[dict]:
         if not self.record.exists():
             return []
-        return [json.loads(line) for line in self.record.read_text().splitlines() if line]
+        # Split at newlines only: a line of JSON may hold other characters that Python takes for line ends.
+        return [json.loads(line) for line in self.record.read_text().split("\n") if line]
 
     def wait_requests(self, number: int) -> list[dict]:
         """The requests, once at least `number` have come."""
         self.wait_until(lambda: len(self.requests()) >= number, f"{number} requests")
         return self.requests()
+
+
+class Tape:
+    """A peer that takes one HTTP request a connection, keeps its bytes and plays bytes back, as they are."""
+
+    def __init__(self, answer: bytes):
+        self.answer = answer
+        self.heads: list[bytes] = []
+        self.bodies: list[bytes] = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with connection:
+                self._take(connection)
+                connection.sendall(self.answer)
+
+    def _take(self, connection: socket.socket) -> None:
+        received = b""
+        while b"\r\n\r\n" not in received:
+            if not (piece := connection.recv(65536)):
+                return
+            received += piece
+        head, body = received.split(b"\r\n\r\n", 1)
+        length = int(re.search(rb"content-length: *(\d+)", head, re.I).group(1))
+        while len(body) < length:
+            if not (piece := connection.recv(65536)):
+                break
+            body += piece
+        self.heads.append(head)
+        self.bodies.append(body)
 
 
 def run_node(script: str, **environment: str) -> str:
