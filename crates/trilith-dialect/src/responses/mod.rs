@@ -45,6 +45,7 @@ impl Dialect for Responses {
     fn forwarded_headers(&self) -> &'static [&'static str] {
         // What Codex uses to tell its modes and threads apart (clients §Codex).
         &[
+            "openai-beta",
             "x-openai-internal-codex-responses-lite",
             "x-codex-beta-features",
             "x-codex-turn-metadata",

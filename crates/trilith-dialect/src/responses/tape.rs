@@ -73,6 +73,10 @@ impl Tape {
     }
 }
 
+const fn ends_plain(byte: &u8) -> bool {
+    matches!(*byte, b'"' | b'\\' | 0..0x20)
+}
+
 struct Walk<'t> {
     bytes: &'t [u8],
     at: usize,
@@ -215,10 +219,21 @@ impl Walk<'_> {
         }
     }
 
-    /// Moves to the next quote, backslash or control character, eight bytes at a time.
+    /// Moves to the next quote, backslash or control character, many bytes at a time.
     fn skip_plain(&mut self) {
         const fn every(byte: u8) -> u64 {
             u64::from_ne_bytes([byte; 8])
+        }
+        // Most strings are short; blocks pay for the others.
+        if self.bytes.get(self.at..self.at + 8).is_some_and(|start| !start.iter().any(ends_plain)) {
+            while self
+                .bytes
+                .get(self.at..)
+                .and_then(<[u8]>::first_chunk::<32>)
+                .is_some_and(|block| !block.iter().fold(false, |found, byte| found | ends_plain(byte)))
+            {
+                self.at += 32;
+            }
         }
         while let Some(word) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
             let word = u64::from_le_bytes(*word);

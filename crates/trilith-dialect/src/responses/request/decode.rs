@@ -101,10 +101,9 @@ fn stream(root: &Field<'_, '_>) -> Result<StreamOptions, Error> {
 }
 
 fn input(root: &Field<'_, '_>, state: &StateRef) -> Result<Vec<Item>, Error> {
+    let elsewhere =
+        state.previous_response_id.is_some() || state.conversation.is_some() || root.get("prompt").is_some();
     let Some(field) = root.get("input") else {
-        let elsewhere = state.previous_response_id.is_some()
-            || state.conversation.is_some()
-            || root.get("prompt").is_some();
         return if elsewhere { Ok(Vec::new()) } else { Err(root.missing("input")) };
     };
     match field.value.kind() {
@@ -134,6 +133,11 @@ fn input(root: &Field<'_, '_>, state: &StateRef) -> Result<Vec<Item>, Error> {
             trigger = Some(index);
         }
         items.push(item);
+    }
+    // A first message may warm a connection up with nothing but instructions and tools.
+    if items.is_empty() && !elsewhere && root.get("instructions").is_none() && root.get("generate").is_none()
+    {
+        return Err(field.wrong("expected at least one item", "empty_array"));
     }
     Ok(items)
 }

@@ -7,6 +7,9 @@ use crate::{
     scan::write_string,
 };
 
+/// Fields of the state that Trilith holds itself, and of the connection: never an upstream's.
+const OURS: [&str; 4] = ["background_options", "generate", "stream_id", "type"];
+
 /// Writes the settings that an upstream takes as they are, and says what it cannot take.
 pub(super) fn write(
     object: &mut Object<'_>,
@@ -38,7 +41,7 @@ pub(super) fn write(
     object.opt_str("prompt_cache_key", settings.prompt_cache_key.as_deref());
     object.opt_str("service_tier", settings.service_tier.as_deref());
     for field in settings.extra.of(DialectId::Responses) {
-        if !field.name.contains('.') {
+        if !field.name.contains('.') && !OURS.contains(&&*field.name) {
             object.raw(&field.name, field.value.as_str());
         }
     }

@@ -55,7 +55,11 @@ pub(in crate::responses) struct Assembly {
     pub(super) items: Vec<Told>,
     next: u32,
     calls_client: bool,
+    too_many: bool,
 }
+
+/// How many items an answer may have, and parts an item; the work per event grows with them.
+const MOST: usize = 4096;
 
 /// How an event names its item.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +70,15 @@ pub(super) struct Place<'t> {
 
 impl Assembly {
     pub(in crate::responses) const fn new(names: NameMap) -> Self {
-        Self { names, items: Vec::new(), next: 0, calls_client: false }
+        Self { names, items: Vec::new(), next: 0, calls_client: false, too_many: false }
+    }
+
+    /// Whether the answer is still of a size that can be read.
+    ///
+    /// # Errors
+    /// It has too many items or parts.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if self.too_many { Err(Error::upstream("The upstream's answer has too many items.")) } else { Ok(()) }
     }
 
     /// The item an event means: by index, else by id, else the one that is open.
@@ -81,9 +93,9 @@ impl Assembly {
     /// An item begins. What cannot grow waits until it is whole.
     pub(super) fn add(&mut self, place: Place<'_>, mut item: Item, out: &mut Vec<Event>) -> usize {
         self.rename(&mut item);
-        let theirs = place
-            .index
-            .unwrap_or_else(|| self.items.iter().map(|told| told.theirs + 1).max().unwrap_or_default());
+        let theirs = place.index.unwrap_or_else(|| {
+            self.items.iter().map(|told| told.theirs.saturating_add(1)).max().unwrap_or_default()
+        });
         let told = Told {
             theirs,
             id: item.id.clone(),
@@ -93,6 +105,10 @@ impl Assembly {
             stages: false,
             done: false,
         };
+        if self.items.len() == MOST {
+            self.too_many = true;
+            return usize::MAX;
+        }
         self.items.push(told);
         let at = self.items.len() - 1;
         if let Some(head) = replay::head(item) {
@@ -138,6 +154,10 @@ impl Assembly {
         if let Some(known) = told.parts.iter().rposition(|part| part.space == space && part.theirs == theirs)
         {
             return Some((index, known));
+        }
+        if told.parts.len() == MOST {
+            self.too_many = true;
+            return None;
         }
         close_parts(told, index, out);
         let ours = told.parts.iter().filter(|part| part.space == space).count();
@@ -294,6 +314,7 @@ impl Assembly {
             }
             self.done(Place { index: u64::try_from(index).ok(), id: None }, item, out);
         }
+        self.check()?;
         let status = if cut { ItemStatus::Incomplete } else { ItemStatus::Completed };
         for told in self.items.iter_mut().filter(|told| !told.done) {
             told.done = true;

@@ -127,7 +127,7 @@ impl State {
             return;
         };
         let mut step = Step { assembly, begun, ended, value, told: Told::of(value) };
-        if let Err(found) = step.take(name, out) {
+        if let Err(found) = step.take(name, out).and_then(|()| assembly.check()) {
             *error = Some(found);
         }
     }

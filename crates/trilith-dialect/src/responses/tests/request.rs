@@ -24,6 +24,7 @@ fn mistakes_name_their_field() {
         (json!({"model": "m"}), "input", "missing_required_parameter"),
         (json!({"model": 7, "input": "hi"}), "model", "invalid_type"),
         (json!({"model": "m", "input": 7}), "input", "invalid_type"),
+        (json!({"model": "m", "input": []}), "input", "empty_array"),
         (
             json!({"model": "m", "input": [{"role": "pirate", "content": "x"}]}),
             "input[0].role",

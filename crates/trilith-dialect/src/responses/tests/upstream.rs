@@ -283,3 +283,18 @@ fn a_whole_answer_that_has_not_ended_is_no_answer() {
         );
     }
 }
+
+#[test]
+fn numbers_and_counts_without_measure_are_survived() {
+    let far = r#"{"type":"response.output_item.added","output_index":18446744073709551615,"item":{"type":"message"}}"#;
+    let next = r#"{"type":"response.output_item.done","item":{"type":"message","id":"n"}}"#;
+    let part = r#"{"type":"response.output_text.delta","content_index":1e300,"output_index":-4,"delta":"x"}"#;
+    assert!(read(&flat(&[far, next, part, COMPLETED]), 4096).1.is_ok());
+    let many: Vec<u8> = (0..5000)
+        .flat_map(|n| {
+            format!("data: {{\"type\":\"response.output_item.done\",\"output_index\":{n},\"item\":{{\"type\":\"message\"}}}}\n\n")
+                .into_bytes()
+        })
+        .collect();
+    assert!(read(&many, 1 << 16).1.is_err());
+}
