@@ -1,0 +1,8 @@
+//! The golden matrix, the order machines and the properties that hold for every dialect.
+
+#[cfg(test)]
+mod matrix;
+#[cfg(test)]
+mod order;
+#[cfg(test)]
+mod properties;
