@@ -5,6 +5,8 @@ mod delta;
 mod progress;
 mod reader;
 mod replay;
+mod spot;
+mod turns;
 mod writer;
 
 pub(super) use assembly::Assembly;

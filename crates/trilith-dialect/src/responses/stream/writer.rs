@@ -2,13 +2,16 @@
 //! (openai-checklist §11.2). The writer keeps no text: what is whole is read from the response.
 
 use trilith_core::{
-    Call, CallKind, DialectId, Event, Item, ItemBody, Json, Logprob, Loss, OutputItem, Part, PartKind,
-    PartSpace, PartStart, Response, Status, StreamOptions, ToolStage, item_id,
+    CallKind, DialectId, Event, Item, ItemBody, Json, Logprob, Loss, OutputItem, PartKind, PartSpace,
+    PartStart, Response, Status, StreamOptions, ToolStage,
 };
 
 use super::{
-    delta::{DeltaFrame, Target, end_frame, start_frame},
+    delta::{DeltaFrame, Target, end_frame, on_one_line, start_frame},
     progress,
+    replay::head,
+    spot::{Spot, call_of, part_of, spot, text_in},
+    turns::{Turns, item_of},
 };
 use crate::{
     dialect::Writer,
@@ -29,6 +32,9 @@ const PADDING: usize = 64;
 #[derive(Debug)]
 pub(in crate::responses) struct ResponsesWriter {
     number: u64,
+    /// The item whose events are written; those of later items wait for their turn.
+    current: u32,
+    turns: Turns,
     obfuscate: bool,
     shown: Option<Shown>,
     delta: DeltaFrame,
@@ -41,6 +47,23 @@ pub(in crate::responses) struct ResponsesWriter {
 
 impl Writer for ResponsesWriter {
     fn write(&mut self, event: &Event, response: &Response, out: &mut Vec<u8>) {
+        match item_of(event) {
+            Some(index) if index > self.current => self.turns.defer(event),
+            Some(index) => {
+                self.now(event, response, out);
+                if index == self.current && matches!(event, Event::ItemDone { .. }) {
+                    self.current += 1;
+                    self.catch_up(response, out);
+                }
+            }
+            None => self.now(event, response, out),
+        }
+    }
+}
+
+impl ResponsesWriter {
+    /// Writes an event whose turn it is.
+    fn now(&mut self, event: &Event, response: &Response, out: &mut Vec<u8>) {
         match event {
             Event::Created(_) => {
                 self.shown = Some(Shown::of(response));
@@ -60,7 +83,7 @@ impl Writer for ResponsesWriter {
             Event::AudioDelta { index, part, transcript, .. } if !transcript.is_empty() => {
                 self.text_delta((*index, *part), transcript, &[], response, out);
             }
-            Event::AnnotationAdded { index, part, .. } => self.annotation(*index, *part, response, out),
+            Event::AnnotationAdded { index, part, .. } => self.last_annotation(*index, *part, response, out),
             Event::PartDone { index, part, space } => self.part_done(*index, *part, *space, response, out),
             Event::ToolProgress { index, stage } => self.progress(*index, *stage, response, out),
             Event::Detail { index, dialect: DialectId::Responses, json } => {
@@ -82,68 +105,87 @@ impl Writer for ResponsesWriter {
     }
 }
 
-/// Where an item is, and what it is called.
-struct Spot<'r> {
-    output: &'r OutputItem,
-    id: std::borrow::Cow<'r, str>,
-    position: u32,
-}
-
-/// The item's place among those that are shown; `None` for other answers than the first.
-fn spot(response: &Response, index: u32) -> Option<Spot<'_>> {
-    let at = index as usize;
-    let output = response.output.get(at).filter(|output| output.choice == 0)?;
-    let shown = response.output.iter().take(at).filter(|output| output.choice == 0).count();
-    let id = match &output.item.id {
-        Some(id) => (&**id).into(),
-        None => String::from(item_id(&response.id, &output.item.body, index)).into(),
-    };
-    Some(Spot { output, id, position: u32::try_from(shown).unwrap_or(u32::MAX) })
-}
-
-fn call_of(item: &Item) -> Option<&Call> {
-    match &item.body {
-        ItemBody::Call(call) => Some(call),
-        _ => None,
-    }
-}
-
-fn part_of(item: &Item, part: u32) -> Option<&Part> {
-    match &item.body {
-        ItemBody::Message(message) => message.parts.get(part as usize),
-        _ => None,
-    }
-}
-
-fn text_in(item: &Item, part: u32, space: PartSpace) -> Option<&str> {
-    let part = part as usize;
-    match (&item.body, space) {
-        (ItemBody::Message(message), PartSpace::Content) => match &message.parts.get(part)?.kind {
-            PartKind::Text(text) => Some(&text.text),
-            PartKind::Refusal(refusal) => Some(refusal),
-            PartKind::Audio(audio) => audio.transcript.as_deref().or(Some("")),
-            _ => None,
-        },
-        (ItemBody::Reasoning(reasoning), PartSpace::Reasoning) => {
-            reasoning.text.get(part).map(String::as_str)
-        }
-        (ItemBody::Reasoning(reasoning), PartSpace::Summary) => {
-            reasoning.summary.get(part).map(String::as_str)
-        }
-        _ => None,
-    }
-}
-
 impl ResponsesWriter {
     pub(in crate::responses) fn new(options: StreamOptions) -> Self {
         Self {
             number: 0,
+            current: 0,
+            turns: Turns::default(),
             obfuscate: options.include_obfuscation == Some(true),
             shown: None,
             delta: DeltaFrame::default(),
             after: Vec::new(),
             args_begun: Vec::new(),
             args_ended: Vec::new(),
+        }
+    }
+
+    /// Tells the items that had to wait, as far as they are by now. Their text is in the response.
+    fn catch_up(&mut self, response: &Response, out: &mut Vec<u8>) {
+        while let Some(output) = response.output.get(self.current as usize) {
+            let index = self.current;
+            if output.choice == 0 {
+                self.tell_head(index, output, response, out);
+                self.tell_parts(index, &output.item, response, out);
+                self.args_delta(index, "", response, out);
+            }
+            let waiting = self.turns.take(index);
+            let done = waiting.iter().any(|event| matches!(event, Event::ItemDone { .. }));
+            for event in waiting.iter().filter(|event| !matches!(event, Event::PartDone { .. })) {
+                self.now(event, response, out);
+            }
+            if !done {
+                return;
+            }
+            self.current += 1;
+        }
+    }
+
+    fn tell_head(&mut self, index: u32, output: &OutputItem, response: &Response, out: &mut Vec<u8>) {
+        let Some(spot) = spot(response, index) else { return };
+        let item = head(output.item.clone()).unwrap_or_else(|| output.item.clone());
+        let start = OutputItem { choice: 0, open: true, item };
+        let shown = self.shown.take().unwrap_or_else(|| Shown::of(response));
+        self.frame("response.output_item.added", out, |object| {
+            object.int("output_index", spot.position);
+            write_output_item(object.key("item"), response, index, &start, &shown);
+        });
+        self.shown = Some(shown);
+    }
+
+    fn tell_parts(&mut self, index: u32, item: &Item, response: &Response, out: &mut Vec<u8>) {
+        let mut starts: Vec<(u32, PartStart)> = Vec::new();
+        match &item.body {
+            ItemBody::Message(message) => {
+                starts.extend((0..).zip(&message.parts).map(|(part, content)| match &content.kind {
+                    PartKind::Refusal(_) => (part, PartStart::Refusal),
+                    _ => (part, PartStart::Text),
+                }));
+            }
+            ItemBody::Reasoning(reasoning) => {
+                starts.extend((0..).zip(&reasoning.summary).map(|(part, _)| (part, PartStart::Summary)));
+                starts.extend((0..).zip(&reasoning.text).map(|(part, _)| (part, PartStart::Reasoning)));
+            }
+            _ => {}
+        }
+        for (part, start) in starts {
+            let space = start.space();
+            self.part_added(index, part, start, response, out);
+            let text = text_in(item, part, space).unwrap_or_default();
+            match (start, part_of(item, part).map(|part| &part.kind)) {
+                (PartStart::Text, Some(PartKind::Text(whole))) if !text.is_empty() => {
+                    self.text_delta((index, part), text, &whole.logprobs, response, out);
+                }
+                (PartStart::Text, _) if !text.is_empty() => {
+                    self.text_delta((index, part), text, &[], response, out);
+                }
+                _ if text.is_empty() => {}
+                _ => self.write_delta(Target::of_space(space), (index, part), text, response, out),
+            }
+            self.annotations(index, part, 0, response, out);
+            if self.turns.is_part_done(index, part, space) {
+                self.part_done(index, part, space, response, out);
+            }
         }
     }
 
@@ -322,22 +364,31 @@ impl ResponsesWriter {
         });
     }
 
-    fn annotation(&mut self, index: u32, part: u32, response: &Response, out: &mut Vec<u8>) {
+    /// The annotations of a part from the given one on.
+    fn annotations(&mut self, index: u32, part: u32, from: usize, response: &Response, out: &mut Vec<u8>) {
         let Some(spot) = spot(response, index) else { return };
         let Some(PartKind::Text(text)) = part_of(&spot.output.item, part).map(|part| &part.kind) else {
             return;
         };
-        let Some(annotation) = text.annotations.last() else { return };
-        let foreign = matches!(annotation.kind, trilith_core::AnnotationKind::Opaque { dialect, .. }
-            if dialect != DialectId::Responses);
-        if foreign {
-            return;
+        for (n, annotation) in text.annotations.iter().enumerate().skip(from) {
+            let foreign = matches!(annotation.kind, trilith_core::AnnotationKind::Opaque { dialect, .. }
+                if dialect != DialectId::Responses);
+            if foreign {
+                continue;
+            }
+            self.item_frame("response.output_text.annotation.added", &spot, out, |object| {
+                object.int("content_index", part);
+                object.int("annotation_index", n);
+                write_annotation(object.key("annotation"), annotation);
+            });
         }
-        self.item_frame("response.output_text.annotation.added", &spot, out, |object| {
-            object.int("content_index", part);
-            object.int("annotation_index", text.annotations.len() - 1);
-            write_annotation(object.key("annotation"), annotation);
-        });
+    }
+
+    fn last_annotation(&mut self, index: u32, part: u32, response: &Response, out: &mut Vec<u8>) {
+        let item = response.output.get(index as usize).map(|output| &output.item);
+        if let Some(PartKind::Text(text)) = item.and_then(|item| part_of(item, part)).map(|part| &part.kind) {
+            self.annotations(index, part, text.annotations.len().saturating_sub(1), response, out);
+        }
     }
 
     fn part_done(&mut self, index: u32, part: u32, space: PartSpace, response: &Response, out: &mut Vec<u8>) {
@@ -439,26 +490,6 @@ impl ResponsesWriter {
         self.life(event, response, out);
         out.extend_from_slice(b"data: [DONE]\n\n");
     }
-}
-
-/// JSON that came from a caller may be written over several lines; an event's data is one. Where there is a
-/// line break, all space between tokens goes.
-fn on_one_line(out: &mut Vec<u8>, start: usize) {
-    let tail = out.get(start..).unwrap_or_default();
-    if memchr::memchr2(b'\n', b'\r', tail).is_none() {
-        return;
-    }
-    let (mut inside, mut escaped) = (false, false);
-    let mut line = Vec::with_capacity(tail.len());
-    for byte in tail.iter().copied() {
-        if inside || !byte.is_ascii_whitespace() {
-            line.push(byte);
-        }
-        inside ^= byte == b'"' && !escaped;
-        escaped = inside && byte == b'\\' && !escaped;
-    }
-    out.truncate(start);
-    out.extend_from_slice(&line);
 }
 
 /// A comment, which clients skip and people see.

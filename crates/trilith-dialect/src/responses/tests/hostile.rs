@@ -180,3 +180,44 @@ fn other_answers_than_the_first_are_named_as_lost() {
     assert_eq!(data(&stream).last().unwrap()["response"]["output"].as_array().unwrap().len(), 1);
     assert_eq!(data(&stream)[0]["response"]["tool_choice"], json!("auto"));
 }
+
+#[test]
+fn items_that_grow_at_the_same_time_take_turns() {
+    let message = || {
+        Item::new(ItemBody::Message(Message {
+            role: Role::Assistant,
+            parts: Vec::new(),
+            phase: None,
+            name: None,
+        }))
+    };
+    let start = |index| Event::PartAdded { index, part: 0, start: PartStart::Text };
+    let say =
+        |index, text: &str| Event::TextDelta { index, part: 0, delta: text.into(), logprobs: Vec::new() };
+    let end = |index| Event::PartDone { index, part: 0, space: PartSpace::Content };
+    let events = vec![
+        added(0, message()),
+        start(0),
+        added(1, message()),
+        start(1),
+        say(1, "se"),
+        added(2, call("f")),
+        args(2, "{\"x\""),
+        say(0, "first"),
+        end(1),
+        done(1),
+        end(0),
+        done(0),
+        args(2, ":1}"),
+        done(2),
+    ];
+    let (stream, response) = run(events, Settings::default(), true);
+    order::check(&stream);
+    let mut whole = Vec::new();
+    Responses.encode_response(&response, &mut whole);
+    let whole: serde_json::Value = serde_json::from_slice(&whole).unwrap();
+    let deltas: Vec<_> =
+        data(&stream).iter().filter_map(|event| Some(event["delta"].as_str()?.to_owned())).collect();
+    assert_eq!(deltas, ["first", "se", "{\"x\"", ":1}"]);
+    assert_eq!(whole["output"][1]["content"][0]["text"], "se");
+}

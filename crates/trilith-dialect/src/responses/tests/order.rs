@@ -60,6 +60,7 @@ fn step(items: &mut Vec<Item>, event: &Value) {
     let Some(index) = event.get("output_index").and_then(Value::as_u64) else { return };
     if kind == "response.output_item.added" {
         assert_eq!(index as usize, items.len(), "E5");
+        assert!(items.iter().all(|item| item.done), "E21: items take turns");
         items.push(Item { added: event["item"].clone(), ..Item::default() });
         return;
     }
