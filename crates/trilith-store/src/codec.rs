@@ -8,11 +8,16 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use records::{StoredResponse, StoredSettings};
-pub use wire::Corrupt;
+pub(crate) use records::StoredResponse;
 pub(crate) use wire::Code;
+pub use wire::Corrupt;
+#[cfg(test)]
+pub(crate) use wire::Listed;
+
+use std::cell::RefCell;
 
 use trilith_core::Item;
+use wire::Input;
 
 /// The first byte of every stored value: the version in the upper half, the compression in the lower.
 const V1_PLAIN: u8 = 0x10;
@@ -21,8 +26,19 @@ const V1_ZSTD: u8 = 0x11;
 const COMPRESS_FROM: usize = 1024;
 /// A fast level: rows are written on the way to a waiting client.
 const LEVEL: i32 = 1;
-/// No stored value is larger than this when unpacked; a larger one is corrupt.
-const LARGEST: usize = 1 << 30;
+/// Larger values are not compressed, so that a reader never makes room for more on a header's word.
+const LARGEST: usize = 256 << 20;
+/// A zstd block holds at most 128 KiB and takes at least four bytes: a header that promises more lies.
+const BLOCK: usize = 128 << 10;
+const BLOCK_COST: usize = 4;
+
+thread_local! {
+    /// Making a compressor anew costs more than compressing a usual item.
+    static PACKER: RefCell<Option<zstd::bulk::Compressor<'static>>> =
+        RefCell::new(zstd::bulk::Compressor::new(LEVEL).ok());
+    static UNPACKER: RefCell<Option<zstd::bulk::Decompressor<'static>>> =
+        RefCell::new(zstd::bulk::Decompressor::new().ok());
+}
 
 /// An item in its stored form.
 pub fn encode_item(item: &Item) -> Vec<u8> {
@@ -38,33 +54,49 @@ pub fn decode_item(bytes: &[u8]) -> Result<Item, Corrupt> {
 }
 
 pub(crate) fn encode<T: Code>(value: &T) -> Vec<u8> {
+    pack(encode_plain(value))
+}
+
+/// The stored form before compression: equal values have equal bytes, whatever the compressor's version.
+pub(crate) fn encode_plain<T: Code>(value: &T) -> Vec<u8> {
     let mut out = vec![V1_PLAIN];
     value.put(&mut out);
-    if out.len() < COMPRESS_FROM {
-        return out;
+    out
+}
+
+/// Compresses a stored form where that makes it shorter.
+pub(crate) fn pack(plain: Vec<u8>) -> Vec<u8> {
+    let size = plain.len() - 1;
+    if plain.len() < COMPRESS_FROM || size > LARGEST {
+        return plain;
     }
     // Compression in memory fails only for want of memory; the plain form is as good then.
-    match zstd::bulk::compress(&out[1..], LEVEL) {
-        Ok(packed) if packed.len() + 9 < out.len() => {
+    let packed = PACKER.with_borrow_mut(|packer| packer.as_mut()?.compress(&plain[1..]).ok());
+    match packed {
+        Some(packed) if packed.len() + 9 < plain.len() => {
             let mut small = Vec::with_capacity(packed.len() + 9);
             small.push(V1_ZSTD);
-            small.extend_from_slice(&(out.len() as u64 - 1).to_le_bytes());
+            small.extend_from_slice(&(size as u64).to_le_bytes());
             small.extend_from_slice(&packed);
             small
         }
-        _ => out,
+        _ => plain,
     }
 }
 
 pub(crate) fn decode<T: Code>(bytes: &[u8]) -> Result<T, Corrupt> {
     match bytes.split_first() {
-        Some((&V1_PLAIN, body)) => T::get(body),
-        Some((&V1_ZSTD, body)) => {
-            let (size, packed) = body.split_first_chunk::<8>().ok_or(Corrupt)?;
-            let size = usize::try_from(u64::from_le_bytes(*size)).ok().filter(|size| *size <= LARGEST);
-            let plain = zstd::bulk::decompress(packed, size.ok_or(Corrupt)?).map_err(|_| Corrupt)?;
-            T::get(&plain)
-        }
+        Some((&V1_PLAIN, body)) => T::get(Input::new(body)),
+        Some((&V1_ZSTD, body)) => T::get(Input::new(&unpack(body)?)),
         _ => Err(Corrupt),
     }
+}
+
+fn unpack(body: &[u8]) -> Result<Vec<u8>, Corrupt> {
+    let (size, packed) = body.split_first_chunk::<8>().ok_or(Corrupt)?;
+    let possible = LARGEST.min(packed.len().div_ceil(BLOCK_COST).saturating_mul(BLOCK));
+    let size = usize::try_from(u64::from_le_bytes(*size)).ok().filter(|size| *size <= possible);
+    let size = size.ok_or(Corrupt)?;
+    let plain = UNPACKER.with_borrow_mut(|unpacker| unpacker.as_mut()?.decompress(packed, size).ok());
+    plain.filter(|plain| plain.len() == size).ok_or(Corrupt)
 }

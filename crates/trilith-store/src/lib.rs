@@ -1,12 +1,14 @@
 //! Where responses and items live: SQLite on disk or in memory, the canonical encoding, sealing.
 //!
 //! Items are kept in Trilith's own encoding ([`encode_item`]), never in the bytes of a dialect, and never
-//! copied from turn to turn: a chain of responses is a log with branches (see `sqlite/schema.sql`).
+//! copied from turn to turn: a chain of responses is a log with branches (see `sqlite/migrations`).
 
+#[cfg(test)]
+mod arbitrary;
 mod codec;
 mod seal;
 mod sqlite;
 
 pub use codec::{Corrupt, decode_item, encode_item};
 pub use seal::{EnvelopeSealer, SealError};
-pub use sqlite::{OpenError, Sqlite, Sync};
+pub use sqlite::{Expired, OpenError, Sqlite, Sync};

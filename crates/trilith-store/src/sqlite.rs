@@ -2,6 +2,7 @@
 
 mod migrate;
 mod read;
+mod reclaim;
 mod thread;
 mod write;
 
@@ -18,13 +19,10 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::oneshot;
-use trilith_core::{
-    Begin, BoxFuture, Error, InputPage, Item, ItemPage, Response, Store, StoreError, StoredContext,
-};
+use trilith_core::{BoxFuture, Error, InputPage, Item, ItemPage, Response, Store, StoreError, StoredContext};
 
-use crate::codec::{self, StoredResponse};
-use read::fail;
-use thread::{Question, Write, Writer};
+pub use reclaim::Expired;
+use thread::{Done, Question, Write, Writer};
 
 /// What an end of a response must survive before its last event is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +40,8 @@ pub enum OpenError {
     Sqlite(rusqlite::Error),
     /// The file or its folder cannot be used.
     File(PathBuf, std::io::Error),
+    /// The file is another program's database.
+    Foreign,
     /// A newer Trilith made the file.
     Newer {
         /// The file's version.
@@ -62,6 +62,7 @@ impl fmt::Display for OpenError {
         match self {
             Self::Sqlite(error) => write!(f, "the database cannot be opened: {error}"),
             Self::File(path, error) => write!(f, "the database {}: {error}", path.display()),
+            Self::Foreign => f.write_str("the database belongs to another program; name another file"),
             Self::Newer { found, known } => write!(
                 f,
                 "the database was made by a newer Trilith (version {found}, this one knows {known}); \
@@ -77,14 +78,26 @@ impl std::error::Error for OpenError {}
 type Running = Arc<Mutex<HashMap<(Box<str>, Box<str>), Arc<Response>>>>;
 
 const READERS: usize = 2;
+/// Bytes that the write-ahead log keeps between checkpoints; a burst may make it longer for a while.
+const JOURNAL_LIMIT: u32 = 64 << 20;
 
-/// The store on SQLite.
+/// The threads of a store. They end when nobody can ask any more.
+struct Threads(Vec<std::thread::JoinHandle<()>>);
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(|thread| drop(thread.join()));
+    }
+}
+
+/// The store on SQLite. Dropping it waits until everything handed over is written.
 pub struct Sqlite {
     writes: mpsc::Sender<Write>,
     /// `None` for a database in memory, whose only connection is the writer's.
     reads: Option<mpsc::Sender<Question>>,
     running: Running,
-    now: fn() -> i64,
+    /// The last field: the queues must be gone before the threads are waited for.
+    _threads: Threads,
 }
 
 impl fmt::Debug for Sqlite {
@@ -94,52 +107,81 @@ impl fmt::Debug for Sqlite {
 }
 
 impl Sqlite {
-    /// Opens or makes the database in a file. `now` gives unix seconds, for tombstones.
+    /// Opens or makes the database in a file. Responses expire `retention_days` after they were made.
     ///
     /// # Errors
-    /// The file cannot be used, or a newer version made it.
-    pub fn open(path: &Path, sync: Sync, retention_days: u32, now: fn() -> i64) -> Result<Self, OpenError> {
+    /// The file cannot be used, is another program's, or a newer version made it.
+    pub fn open(path: &Path, sync: Sync, retention_days: u32) -> Result<Self, OpenError> {
         let file = |error| OpenError::File(path.into(), error);
         create_private(path).map_err(file)?;
         let mut connection = connect(path)?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // Before anything is written: an existing database does not change its kind any more.
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "journal_size_limit", JOURNAL_LIMIT)?;
         migrate::migrate(&mut connection)?;
+        let mut threads = Threads(Vec::new());
         let (questions, queue) = mpsc::channel();
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..READERS {
             let reader = connect(path)?;
             reader.pragma_update(None, "query_only", true)?;
-            thread::spawn_reader(reader, Arc::clone(&queue)).map_err(file)?;
+            threads.0.push(thread::spawn_reader(reader, Arc::clone(&queue)).map_err(file)?);
         }
-        Self::start(connection, Some(questions), sync, retention_days, now).map_err(file)
+        Self::start(connection, Some(questions), threads, sync, retention_days).map_err(file)
     }
 
     /// A store that lives as long as the process.
     ///
     /// # Errors
     /// SQLite refused.
-    pub fn in_memory(retention_days: u32, now: fn() -> i64) -> Result<Self, OpenError> {
+    pub fn in_memory(retention_days: u32) -> Result<Self, OpenError> {
         let mut connection = Connection::open_in_memory()?;
+        connection.pragma_update(None, "foreign_keys", true)?;
         migrate::migrate(&mut connection)?;
-        Self::start(connection, None, Sync::Normal, retention_days, now)
+        Self::start(connection, None, Threads(Vec::new()), Sync::Normal, retention_days)
             .map_err(|error| OpenError::File(":memory:".into(), error))
     }
 
     fn start(
         connection: Connection,
         reads: Option<mpsc::Sender<Question>>,
+        mut threads: Threads,
         sync: Sync,
         retention_days: u32,
-        now: fn() -> i64,
     ) -> std::io::Result<Self> {
         connection.set_prepared_statement_cache_capacity(64);
         let running = Running::default();
         let (writes, queue) = mpsc::channel();
         let retention_s = i64::from(retention_days) * 86_400;
         let writer = Writer { connection, sync, retention_s, running: Arc::clone(&running) };
-        std::thread::Builder::new().name("trilith-write".into()).spawn(move || writer.run(&queue))?;
-        Ok(Self { writes, reads, running, now })
+        let thread = std::thread::Builder::new().name("trilith-write".into());
+        threads.0.push(thread.spawn(move || writer.run(&queue))?);
+        Ok(Self { writes, reads, running, _threads: threads })
+    }
+
+    /// Takes away responses whose time is over at `now` (unix seconds), as far as they have ended, and the
+    /// space that nothing needs any more: about 1,000 rows a call, so that no commit waits long behind it.
+    /// Later responses keep their context. For a task that runs now and then, and again while there is more.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub fn expire(&self, now: i64) -> BoxFuture<'_, Result<Expired, StoreError>> {
+        self.write(|done| Write::Expire { now, done })
+    }
+
+    fn write<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(Done<T>) -> Write,
+    ) -> BoxFuture<'static, Result<T, StoreError>> {
+        let (done, answered) = oneshot::channel();
+        let sent = self.writes.send(write(done)).is_ok();
+        Box::pin(async move {
+            if !sent {
+                return Err(stopped());
+            }
+            answered.await.unwrap_or_else(|_| Err(stopped()))
+        })
     }
 
     fn is_running(&self, tenant: &str, response: &str) -> Option<Arc<Response>> {
@@ -200,12 +242,7 @@ impl Store for Sqlite {
         tenant: &'a str,
         response: Arc<Response>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let (done, answered) = oneshot::channel();
-        let sent = self.writes.send(Write::Commit { tenant: tenant.into(), response, done });
-        Box::pin(async move {
-            sent.map_err(|_| stopped())?;
-            answered.await.unwrap_or_else(|_| Err(stopped()))
-        })
+        self.write(|done| Write::Commit { tenant: tenant.into(), response, done })
     }
 
     fn get<'a>(
@@ -221,13 +258,7 @@ impl Store for Sqlite {
     }
 
     fn delete<'a>(&'a self, tenant: &'a str, response: &'a str) -> BoxFuture<'a, Result<bool, StoreError>> {
-        let (done, answered) = oneshot::channel();
-        let now = (self.now)();
-        let sent = self.writes.send(Write::Delete { tenant: tenant.into(), response: response.into(), now, done });
-        Box::pin(async move {
-            sent.map_err(|_| stopped())?;
-            answered.await.unwrap_or_else(|_| Err(stopped()))
-        })
+        self.write(|done| Write::Delete { tenant: tenant.into(), response: response.into(), done })
     }
 
     fn input_items<'a>(
@@ -236,42 +267,28 @@ impl Store for Sqlite {
         response: &'a str,
         page: InputPage,
     ) -> BoxFuture<'a, Result<Option<ItemPage>, StoreError>> {
+        // A response that has just begun may still wait for the writer.
+        let begun = self.is_running(tenant, response).map(|_| self.flush());
         let (tenant, response): (Box<str>, Box<str>) = (tenant.into(), response.into());
-        let question = move |connection: &Connection| read::input_items(connection, &tenant, &response, &page);
-        // A response that has just begun may still wait for the writer: asking there keeps the order.
-        let (answer, answered) = oneshot::channel();
-        let question: Question = Box::new(move |connection| {
-            answer.send(question(connection)).ok();
-        });
-        let sent = self.writes.send(Write::Ask(question));
         Box::pin(async move {
-            sent.map_err(|_| stopped())?;
-            answered.await.unwrap_or_else(|_| Err(stopped()))
+            if let Some(begun) = begun {
+                begun.await?;
+            }
+            self.ask(move |connection| read::input_items(connection, &tenant, &response, &page)).await
         })
     }
 
     fn recover(&self, now: i64) -> BoxFuture<'_, Result<u64, StoreError>> {
-        let error = Error::internal("the server stopped before the response was whole").with_code("server_error");
-        let body = codec::encode(&StoredResponse::lost(Begin::default(), &error));
-        let (answer, answered) = oneshot::channel();
-        let question: Question = Box::new(move |connection| {
-            answer.send(write::recover(connection, &body, now).map_err(fail)).ok();
-        });
-        let sent = self.writes.send(Write::Ask(question));
-        Box::pin(async move {
-            sent.map_err(|_| stopped())?;
-            answered.await.unwrap_or_else(|_| Err(stopped()))
-        })
+        let error =
+            Error::internal("the server stopped before the response was whole").with_code("server_error");
+        self.write(|done| Write::Recover { error: Box::new(error), now, done })
     }
 
     fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        let (answer, answered) = oneshot::channel();
-        let sent = self.writes.send(Write::Ask(Box::new(move |_| {
-            answer.send(()).ok();
-        })));
-        Box::pin(async move {
-            sent.map_err(|_| stopped())?;
-            answered.await.map_err(|_| stopped())
+        self.write(|done| {
+            Write::Ask(Box::new(|_| {
+                done.send(Ok(())).ok();
+            }))
         })
     }
 }
@@ -281,9 +298,8 @@ fn stopped() -> StoreError {
 }
 
 fn connect(path: &Path) -> Result<Connection, OpenError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(Duration::from_secs(10))?;
     connection.pragma_update(None, "foreign_keys", true)?;

@@ -5,12 +5,12 @@ use trilith_core::{
     Carrier, CarrierKind, Compaction, CustomFormat, DialectId, Effort, Error, ErrorKind, ErrorOrigin, Extra,
     ExtraField, File, FinishReason, GrammarSyntax, HostedTool, Image, Instructions, Item, ItemBody,
     ItemStatus, Json, Limits, Logprob, MediaSource, Message, Opaque, Origin, OutputFormat, OutputSettings,
-    Part, PartKind, Phase, Reasoning, ReasoningSettings, ResultOutput, ResultStatus, Role, Sampling,
-    Settings, Status, Text, TextFormat, Tool, ToolChoice, ToolChoiceMode, ToolKind, ToolRef, ToolsChange,
-    TopLogprob, Truncation, UpstreamFault, Usage, Verbosity,
+    Part, PartKind, Phase, Reasoning, ReasoningSettings, ResponseState, ResultOutput, ResultStatus, Role,
+    Sampling, Settings, Status, Text, TextFormat, Tool, ToolChoice, ToolChoiceMode, ToolKind, ToolRef,
+    ToolsChange, TopLogprob, Truncation, UpstreamFault, Usage, Verbosity,
 };
 
-use super::wire::{Code, Corrupt, Listed, choice, record};
+use super::wire::{Code, Corrupt, Input, Listed, choice, record};
 
 // Items.
 record!(Item { 1 id, 2 status, 3 body, 4 origin, 5 extra });
@@ -138,8 +138,8 @@ impl Code for Extra {
     fn put(&self, out: &mut Vec<u8>) {
         self.iter().cloned().collect::<Vec<ExtraField>>().put(out);
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        Ok(Vec::<ExtraField>::get(bytes)?.into_iter().collect())
+    fn get(input: Input<'_>) -> Result<Self, Corrupt> {
+        Ok(Vec::<ExtraField>::get(input)?.into_iter().collect())
     }
     fn is_absent(&self) -> bool {
         self.is_empty()
@@ -153,16 +153,13 @@ impl Code for Json {
     fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.as_str().as_bytes());
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        std::str::from_utf8(bytes).map(Self::from_checked).map_err(|_| Corrupt)
+    fn get(input: Input<'_>) -> Result<Self, Corrupt> {
+        input.text().map(Self::from_checked)
     }
 }
 
-/// The settings of a response without its instructions' history: shared by all responses that equal in them.
-pub(crate) type StoredSettings = Settings;
-
 /// An error as far as a caller may read it again; causes and retries are of the moment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StoredError {
     kind: ErrorKind,
     origin: ErrorOrigin,
@@ -198,6 +195,7 @@ impl From<StoredError> for Error {
 }
 
 /// What a response's row holds besides its columns and items.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct StoredResponse {
     pub(crate) upstream: Begin,
     pub(crate) finishes: Vec<Listed<FinishReason>>,
@@ -215,21 +213,7 @@ record!(StoredResponse {
 });
 
 impl StoredResponse {
-    /// What remains of a response that an earlier process left running.
-    pub(crate) fn lost(upstream: Begin, error: &Error) -> Self {
-        Self {
-            upstream,
-            finishes: Vec::new(),
-            choices: Vec::new(),
-            usage: None,
-            incomplete: None,
-            error: Some(error.into()),
-            conversation: None,
-            background: false,
-        }
-    }
-
-    pub(crate) fn of(response: &trilith_core::ResponseState) -> Self {
+    pub(crate) fn of(response: &ResponseState) -> Self {
         Self {
             upstream: response.upstream.clone(),
             finishes: response.finishes.iter().cloned().map(Listed).collect(),

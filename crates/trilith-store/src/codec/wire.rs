@@ -17,7 +17,7 @@ impl std::error::Error for Corrupt {}
 /// A value with a stored form. `get` is handed exactly the bytes that `put` wrote.
 pub(crate) trait Code: Sized {
     fn put(&self, out: &mut Vec<u8>);
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt>;
+    fn get(input: Input<'_>) -> Result<Self, Corrupt>;
 
     /// Whether a field of this value need not be written.
     fn is_absent(&self) -> bool {
@@ -41,10 +41,16 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
 /// Writes a length and the value; the length is patched in front once it is known.
 fn put_delimited<T: Code>(out: &mut Vec<u8>, value: &T) {
     let start = out.len();
+    out.push(0);
     value.put(out);
-    let mut length = Vec::with_capacity(5);
-    put_varint(&mut length, (out.len() - start) as u64);
-    out.splice(start..start, length);
+    let length = out.len() - start - 1;
+    if length < 0x80 {
+        out[start] = length as u8;
+        return;
+    }
+    let mut prefix = Vec::with_capacity(5);
+    put_varint(&mut prefix, length as u64);
+    out.splice(start..=start, prefix);
 }
 
 pub(crate) fn put_field<T: Code>(out: &mut Vec<u8>, tag: u64, value: &T) {
@@ -54,15 +60,26 @@ pub(crate) fn put_field<T: Code>(out: &mut Vec<u8>, tag: u64, value: &T) {
     }
 }
 
-/// What is left to read.
-pub(crate) struct Input<'a>(pub(crate) &'a [u8]);
+/// How deep values may nest. The deepest that Trilith writes has fewer than 30 levels.
+const DEEPEST: u8 = 64;
+
+/// What is left to read, and how much deeper values may nest: a reader recurses, and its stack is finite.
+#[derive(Clone, Copy)]
+pub(crate) struct Input<'a> {
+    bytes: &'a [u8],
+    deeper: u8,
+}
 
 impl<'a> Input<'a> {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, deeper: DEEPEST }
+    }
+
     pub(crate) fn varint(&mut self) -> Result<u64, Corrupt> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
-            let (&byte, rest) = self.0.split_first().ok_or(Corrupt)?;
-            self.0 = rest;
+            let (&byte, rest) = self.bytes.split_first().ok_or(Corrupt)?;
+            self.bytes = rest;
             value |= u64::from(byte & 0x7f) << shift;
             if byte & 0x80 == 0 {
                 return Ok(value);
@@ -71,21 +88,22 @@ impl<'a> Input<'a> {
         Err(Corrupt)
     }
 
-    pub(crate) fn delimited(&mut self) -> Result<&'a [u8], Corrupt> {
+    pub(crate) fn delimited(&mut self) -> Result<Self, Corrupt> {
         let length = usize::try_from(self.varint()?).map_err(|_| Corrupt)?;
-        if length > self.0.len() {
-            return Err(Corrupt);
-        }
-        let (value, rest) = self.0.split_at(length);
-        self.0 = rest;
-        Ok(value)
+        let (value, rest) = self.bytes.split_at_checked(length).ok_or(Corrupt)?;
+        self.bytes = rest;
+        Ok(Self { bytes: value, deeper: self.deeper.checked_sub(1).ok_or(Corrupt)? })
     }
 
-    pub(crate) fn field(&mut self) -> Result<Option<(u64, &'a [u8])>, Corrupt> {
-        if self.0.is_empty() {
+    pub(crate) fn field(&mut self) -> Result<Option<(u64, Self)>, Corrupt> {
+        if self.bytes.is_empty() {
             return Ok(None);
         }
         Ok(Some((self.varint()?, self.delimited()?)))
+    }
+
+    pub(crate) fn text(self) -> Result<&'a str, Corrupt> {
+        std::str::from_utf8(self.bytes).map_err(|_| Corrupt)
     }
 }
 
@@ -97,9 +115,8 @@ macro_rules! record {
                 let Self { $($field),* } = self;
                 $($crate::codec::wire::put_field(out, $tag, $field);)*
             }
-            fn get(bytes: &[u8]) -> Result<Self, $crate::codec::wire::Corrupt> {
+            fn get(mut input: $crate::codec::wire::Input<'_>) -> Result<Self, $crate::codec::wire::Corrupt> {
                 $(let mut $field = None;)*
-                let mut input = $crate::codec::wire::Input(bytes);
                 while let Some((tag, payload)) = input.field()? {
                     match tag {
                         $($tag => $field = Some($crate::codec::wire::Code::get(payload)?),)*
@@ -111,6 +128,11 @@ macro_rules! record {
                         .or_else($crate::codec::wire::Code::absent)
                         .ok_or($crate::codec::wire::Corrupt)?,)*
                 })
+            }
+            /// A record whose fields may all be left out may be left out itself, so that a later version can
+            /// add one to an older record.
+            fn absent() -> Option<Self> {
+                Self::get($crate::codec::wire::Input::new(&[])).ok()
             }
         }
     };
@@ -129,8 +151,7 @@ macro_rules! choice {
                     })*
                 }
             }
-            fn get(bytes: &[u8]) -> Result<Self, $crate::codec::wire::Corrupt> {
-                let mut input = $crate::codec::wire::Input(bytes);
+            fn get(mut input: $crate::codec::wire::Input<'_>) -> Result<Self, $crate::codec::wire::Corrupt> {
                 match input.varint()? {
                     $($tag => {
                         $(let mut $bind = None;)*
@@ -161,8 +182,8 @@ macro_rules! unsigned {
             fn put(&self, out: &mut Vec<u8>) {
                 put_varint(out, u64::from(*self));
             }
-            fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-                Self::try_from(Input(bytes).varint()?).map_err(|_| Corrupt)
+            fn get(mut input: Input<'_>) -> Result<Self, Corrupt> {
+                Self::try_from(input.varint()?).map_err(|_| Corrupt)
             }
             fn is_absent(&self) -> bool {
                 *self == 0
@@ -173,14 +194,14 @@ macro_rules! unsigned {
         }
     )*};
 }
-unsigned!(u8, u16, u32, u64);
+unsigned!(u16, u32, u64);
 
 impl Code for i64 {
     fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.to_le_bytes());
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        Ok(Self::from_le_bytes(bytes.try_into().map_err(|_| Corrupt)?))
+    fn get(input: Input<'_>) -> Result<Self, Corrupt> {
+        Ok(Self::from_le_bytes(input.bytes.try_into().map_err(|_| Corrupt)?))
     }
 }
 
@@ -188,8 +209,8 @@ impl Code for f64 {
     fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.to_le_bytes());
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        Ok(Self::from_le_bytes(bytes.try_into().map_err(|_| Corrupt)?))
+    fn get(input: Input<'_>) -> Result<Self, Corrupt> {
+        Ok(Self::from_le_bytes(input.bytes.try_into().map_err(|_| Corrupt)?))
     }
 }
 
@@ -197,8 +218,8 @@ impl Code for bool {
     fn put(&self, out: &mut Vec<u8>) {
         out.push(u8::from(*self));
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        match bytes {
+    fn get(input: Input<'_>) -> Result<Self, Corrupt> {
+        match input.bytes {
             [0] => Ok(false),
             [1] => Ok(true),
             _ => Err(Corrupt),
@@ -216,8 +237,8 @@ impl Code for String {
     fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.as_bytes());
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| Corrupt)
+    fn get(input: Input<'_>) -> Result<Self, Corrupt> {
+        input.text().map(str::to_owned)
     }
     fn is_absent(&self) -> bool {
         self.is_empty()
@@ -231,8 +252,8 @@ impl Code for Box<str> {
     fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.as_bytes());
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        std::str::from_utf8(bytes).map(Into::into).map_err(|_| Corrupt)
+    fn get(input: Input<'_>) -> Result<Self, Corrupt> {
+        input.text().map(Into::into)
     }
     fn is_absent(&self) -> bool {
         self.is_empty()
@@ -248,8 +269,8 @@ impl<T: Code> Code for Option<T> {
             value.put(out);
         }
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        T::get(bytes).map(Some)
+    fn get(input: Input<'_>) -> Result<Self, Corrupt> {
+        T::get(input).map(Some)
     }
     fn is_absent(&self) -> bool {
         self.is_none()
@@ -260,6 +281,7 @@ impl<T: Code> Code for Option<T> {
 }
 
 /// An option inside a list cannot be left out: there it is a list of none or one.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Listed<T>(pub(crate) Option<T>);
 
 impl<T: Code> Code for Listed<T> {
@@ -271,11 +293,27 @@ impl<T: Code> Code for Listed<T> {
             out.push(0);
         }
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        match bytes.split_first().ok_or(Corrupt)? {
+    fn get(input: Input<'_>) -> Result<Self, Corrupt> {
+        match input.bytes.split_first().ok_or(Corrupt)? {
             (0, _) => Ok(Self(None)),
-            (_, value) => T::get(value).map(|value| Self(Some(value))),
+            (_, bytes) => T::get(Input { bytes, ..input }).map(|value| Self(Some(value))),
         }
+    }
+}
+
+/// Bytes are one run; a number inside a list would cost two bytes or three.
+impl Code for Vec<u8> {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+    fn get(input: Input<'_>) -> Result<Self, Corrupt> {
+        Ok(input.bytes.to_vec())
+    }
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+    fn absent() -> Option<Self> {
+        Some(Self::new())
     }
 }
 
@@ -283,10 +321,9 @@ impl<T: Code> Code for Vec<T> {
     fn put(&self, out: &mut Vec<u8>) {
         self.iter().for_each(|value| put_delimited(out, value));
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        let mut input = Input(bytes);
+    fn get(mut input: Input<'_>) -> Result<Self, Corrupt> {
         let mut values = Self::new();
-        while !input.0.is_empty() {
+        while !input.bytes.is_empty() {
             values.push(T::get(input.delimited()?)?);
         }
         Ok(values)
@@ -303,8 +340,8 @@ impl<T: Code> Code for Box<T> {
     fn put(&self, out: &mut Vec<u8>) {
         (**self).put(out);
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        T::get(bytes).map(Self::new)
+    fn get(input: Input<'_>) -> Result<Self, Corrupt> {
+        T::get(input).map(Self::new)
     }
 }
 
@@ -312,8 +349,8 @@ impl<T: Code> Code for Arc<T> {
     fn put(&self, out: &mut Vec<u8>) {
         (**self).put(out);
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        T::get(bytes).map(Self::new)
+    fn get(input: Input<'_>) -> Result<Self, Corrupt> {
+        T::get(input).map(Self::new)
     }
 }
 
@@ -322,8 +359,7 @@ impl<A: Code, B: Code> Code for (A, B) {
         put_delimited(out, &self.0);
         put_delimited(out, &self.1);
     }
-    fn get(bytes: &[u8]) -> Result<Self, Corrupt> {
-        let mut input = Input(bytes);
+    fn get(mut input: Input<'_>) -> Result<Self, Corrupt> {
         Ok((A::get(input.delimited()?)?, B::get(input.delimited()?)?))
     }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, params};
 use trilith_core::{
-    InputPage, Item, ItemPage, ItemStatus, OutputItem, Response, ResponseState, Status, StoreError,
+    InputPage, Item, ItemPage, ItemStatus, OutputItem, Response, ResponseState, Settings, Status, StoreError,
     StoredContext,
 };
 
-use crate::codec::{self, StoredResponse, StoredSettings};
+use crate::codec::{self, StoredResponse};
 
 pub(super) fn fail(error: impl std::fmt::Display) -> StoreError {
     StoreError(error.to_string().into())
@@ -26,7 +26,7 @@ fn window(connection: &Connection, tenant: &str, id: &str) -> Result<Option<Wind
     let found = connection
         .prepare_cached(
             "SELECT r.sid, r.in_to, r.out_to, r.status FROM response r JOIN tenant t USING (tid)
-             WHERE t.name = ?1 AND r.id = ?2 AND r.deleted_at IS NULL",
+             WHERE t.name = ?1 AND r.id = ?2",
         )
         .and_then(|mut query| {
             query
@@ -41,9 +41,16 @@ fn window(connection: &Connection, tenant: &str, id: &str) -> Result<Option<Wind
     Ok(Some(Window { sid, in_to, out_to, status }))
 }
 
-/// The items from the first turn up to `(sid, end)`, one range scan for each branch on the way.
-fn items_up_to(connection: &Connection, sid: i64, end: i64) -> Result<Vec<Item>, StoreError> {
-    let mut ranges = vec![(sid, end)];
+/// A run of items: positions `from..to` of a segment.
+struct Run {
+    sid: i64,
+    from: i64,
+    to: i64,
+}
+
+/// Everything from the first turn up to `(sid, end)`, oldest first: one run for each branch on the way.
+fn runs_up_to(connection: &Connection, sid: i64, end: i64) -> Result<Vec<Run>, StoreError> {
+    let mut runs = vec![Run { sid, from: 0, to: end }];
     let mut at = sid;
     loop {
         let parent: (Option<i64>, Option<i64>) = connection
@@ -51,35 +58,36 @@ fn items_up_to(connection: &Connection, sid: i64, end: i64) -> Result<Vec<Item>,
             .and_then(|mut query| query.query_row([at], |row| Ok((row.get(0)?, row.get(1)?))))
             .map_err(fail)?;
         let (Some(parent), Some(pos)) = parent else { break };
-        ranges.push((parent, pos));
+        runs.push(Run { sid: parent, from: 0, to: pos });
         at = parent;
     }
-    let mut items = Vec::new();
-    for (sid, end) in ranges.into_iter().rev() {
-        let before = items.len();
-        range(connection, sid, 0, end, &mut items)?;
-        // A hole would change what the model sees without a word.
-        if items.len() - before != usize::try_from(end).unwrap_or(usize::MAX) {
-            return Err(fail("items of a stored conversation are missing"));
-        }
-    }
-    Ok(items)
+    runs.reverse();
+    Ok(runs)
 }
 
-fn range(
+/// Reads a run, in its order or backwards. A hole is an error: it would change what a model sees without a
+/// word.
+fn read(
     connection: &Connection,
-    sid: i64,
-    from: i64,
-    to: i64,
+    run: &Run,
+    ascending: bool,
     items: &mut Vec<Item>,
 ) -> Result<(), StoreError> {
     let mut query = connection
-        .prepare_cached("SELECT body FROM item WHERE sid = ?1 AND pos >= ?2 AND pos < ?3 ORDER BY pos")
+        .prepare_cached(if ascending {
+            "SELECT body FROM item WHERE sid = ?1 AND pos >= ?2 AND pos < ?3 ORDER BY pos"
+        } else {
+            "SELECT body FROM item WHERE sid = ?1 AND pos >= ?2 AND pos < ?3 ORDER BY pos DESC"
+        })
         .map_err(fail)?;
-    let mut rows = query.query(params![sid, from, to]).map_err(fail)?;
+    let mut rows = query.query(params![run.sid, run.from, run.to]).map_err(fail)?;
+    let before = items.len();
     while let Some(row) = rows.next().map_err(fail)? {
         let body = row.get_ref(0).and_then(|body| Ok(body.as_blob()?)).map_err(fail)?;
         items.push(codec::decode(body).map_err(fail)?);
+    }
+    if items.len() - before != usize::try_from(run.to - run.from).unwrap_or(0) {
+        return Err(fail("items of a stored conversation are missing"));
     }
     Ok(())
 }
@@ -93,7 +101,10 @@ pub(super) fn context(
     if !window.status.is_final() {
         return Ok(None);
     }
-    let items = items_up_to(connection, window.sid, window.out_to)?;
+    let mut items = Vec::new();
+    for run in runs_up_to(connection, window.sid, window.out_to)? {
+        read(connection, &run, true, &mut items)?;
+    }
     Ok(Some(StoredContext { items }))
 }
 
@@ -104,18 +115,27 @@ pub(super) fn input_items(
     page: &InputPage,
 ) -> Result<Option<ItemPage>, StoreError> {
     let Some(window) = window(connection, tenant, id)? else { return Ok(None) };
-    let mut items = items_up_to(connection, window.sid, window.in_to)?;
+    let mut runs = runs_up_to(connection, window.sid, window.in_to)?;
     if !page.ascending {
-        items.reverse();
+        runs.reverse();
     }
-    let start = match &page.after {
-        None => 0,
-        Some(after) => match items.iter().position(|item| item.id.as_ref() == Some(after)) {
-            Some(place) => place + 1,
-            None => return Ok(None),
-        },
-    };
-    items.drain(..start);
+    if let Some(after) = &page.after
+        && !skip_to(connection, &mut runs, page.ascending, after)?
+    {
+        return Ok(None);
+    }
+    let mut items = Vec::new();
+    let mut left = i64::try_from(page.limit).unwrap_or(i64::MAX).saturating_add(1);
+    for run in &mut runs {
+        let take = left.min(run.to - run.from);
+        if page.ascending {
+            run.to = run.from + take;
+        } else {
+            run.from = run.to - take;
+        }
+        read(connection, run, page.ascending, &mut items)?;
+        left -= take;
+    }
     let has_more = items.len() > page.limit;
     items.truncate(page.limit);
     // What is listed was said: an item without a status of its own is complete.
@@ -123,6 +143,37 @@ pub(super) fn input_items(
         item.status.get_or_insert(ItemStatus::Completed);
     }
     Ok(Some(ItemPage { items, has_more }))
+}
+
+/// Leaves only what is listed after the item of that id; says whether there is such an item. A caller may have
+/// brought an id twice: the last place counts, so that whoever pages comes to an end.
+fn skip_to(
+    connection: &Connection,
+    runs: &mut Vec<Run>,
+    ascending: bool,
+    after: &str,
+) -> Result<bool, StoreError> {
+    let mut find = connection
+        .prepare_cached(if ascending {
+            "SELECT pos FROM item WHERE sid = ?1 AND pos < ?2 AND item_id = ?3 ORDER BY pos DESC LIMIT 1"
+        } else {
+            "SELECT pos FROM item WHERE sid = ?1 AND pos < ?2 AND item_id = ?3 ORDER BY pos LIMIT 1"
+        })
+        .map_err(fail)?;
+    for place in (0..runs.len()).rev() {
+        let run = &mut runs[place];
+        let found = find.query_row(params![run.sid, run.to, after], |row| row.get::<_, i64>(0));
+        if let Some(pos) = found.optional().map_err(fail)? {
+            if ascending {
+                run.from = pos + 1;
+            } else {
+                run.to = pos;
+            }
+            runs.drain(..place);
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 struct Row {
@@ -142,7 +193,7 @@ pub(super) fn get(connection: &Connection, tenant: &str, id: &str) -> Result<Opt
         .prepare_cached(
             "SELECT r.sid, r.in_to, r.out_to, r.prev_id, r.status, r.body, s.body, r.created_at, r.ended_at
              FROM response r JOIN tenant t USING (tid) JOIN settings s ON s.hash = r.settings_hash
-             WHERE t.name = ?1 AND r.id = ?2 AND r.deleted_at IS NULL",
+             WHERE t.name = ?1 AND r.id = ?2",
         )
         .and_then(|mut query| {
             query
@@ -164,9 +215,9 @@ pub(super) fn get(connection: &Connection, tenant: &str, id: &str) -> Result<Opt
         .map_err(fail)?;
     let Some(row) = row else { return Ok(None) };
     let stored: StoredResponse = codec::decode(&row.body).map_err(fail)?;
-    let settings: StoredSettings = codec::decode(&row.settings).map_err(fail)?;
+    let settings: Settings = codec::decode(&row.settings).map_err(fail)?;
     let mut items = Vec::new();
-    range(connection, row.sid, row.in_to, row.out_to, &mut items)?;
+    read(connection, &Run { sid: row.sid, from: row.in_to, to: row.out_to }, true, &mut items)?;
     let mut choices = stored.choices.into_iter();
     let output = items
         .into_iter()

@@ -7,23 +7,54 @@ use std::{
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
-use trilith_core::{Item, Response, StoreError};
+use trilith_core::{Error, Item, Response, StoreError};
 
-use super::{Running, Sync, read::fail, write, write::WriteError};
+use super::{Expired, Running, Sync, read::fail, reclaim, write, write::WriteError};
 
 /// The most writes that share a transaction.
 const BATCH: usize = 256;
 
 /// A question for a reader.
 pub(super) type Question = Box<dyn FnOnce(&Connection) + Send>;
+/// Where the outcome of a write goes.
+pub(super) type Done<T> = oneshot::Sender<Result<T, StoreError>>;
 
 /// What the writer is asked to do.
 pub(super) enum Write {
-    Begin { tenant: Box<str>, response: Arc<Response>, input: Vec<Item> },
-    Commit { tenant: Box<str>, response: Arc<Response>, done: oneshot::Sender<Result<(), StoreError>> },
-    Delete { tenant: Box<str>, response: Box<str>, now: i64, done: oneshot::Sender<Result<bool, StoreError>> },
-    /// A question answered by the writer's own connection: for databases in memory, and for flushing.
+    Begin {
+        tenant: Box<str>,
+        response: Arc<Response>,
+        input: Vec<Item>,
+    },
+    Commit {
+        tenant: Box<str>,
+        response: Arc<Response>,
+        done: Done<()>,
+    },
+    Delete {
+        tenant: Box<str>,
+        response: Box<str>,
+        done: Done<bool>,
+    },
+    Expire {
+        now: i64,
+        done: Done<Expired>,
+    },
+    Recover {
+        error: Box<Error>,
+        now: i64,
+        done: Done<u64>,
+    },
+    /// A question answered by the writer's own connection, after everything that was asked before it: for
+    /// databases in memory, and for flushing.
     Ask(Question),
+}
+
+impl Write {
+    /// A beginning or a sweep may be lost with the power; an end or a deletion may not.
+    const fn must_last(&self) -> bool {
+        matches!(self, Self::Commit { .. } | Self::Delete { .. })
+    }
 }
 
 pub(super) struct Writer {
@@ -33,121 +64,131 @@ pub(super) struct Writer {
     pub(super) running: Running,
 }
 
-/// An answer that is given once its transaction is on disk.
-type Ack = Box<dyn FnOnce(Option<StoreError>) + Send>;
+/// An answer that is given once its transaction is on disk; an error takes the place of a success.
+type Answer = Box<dyn FnOnce(Option<StoreError>)>;
 
 impl Writer {
     /// Takes whatever is waiting, does it in one transaction, then answers. Ends when every sender is gone.
     pub(super) fn run(mut self, queue: &mpsc::Receiver<Write>) {
         while let Ok(first) = queue.recv() {
-            let mut batch = vec![first];
-            while batch.len() < BATCH
-                && let Ok(next) = queue.try_recv()
-            {
-                batch.push(next);
+            let (mut writes, mut questions) = (Vec::new(), Vec::new());
+            let waiting = std::iter::once(first).chain(std::iter::from_fn(|| queue.try_recv().ok()));
+            for write in waiting.take(BATCH) {
+                match write {
+                    Write::Ask(question) => questions.push(question),
+                    write => writes.push(write),
+                }
             }
-            self.write(batch);
+            if !writes.is_empty() {
+                self.write(writes);
+            }
+            questions.into_iter().for_each(|question| question(&self.connection));
         }
     }
 
-    fn write(&mut self, batch: Vec<Write>) {
-        // A beginning alone may be lost with the power; an end may not.
-        let durable = batch.iter().any(|write| !matches!(write, Write::Begin { .. } | Write::Ask(_)));
-        let level = if durable && self.sync == Sync::Full { "FULL" } else { "NORMAL" };
-        let mut acks: Vec<Ack> = Vec::with_capacity(batch.len());
-        let mut questions = Vec::new();
-        let written = self.transact(level, batch, &mut acks, &mut questions);
+    fn write(&mut self, writes: Vec<Write>) {
+        let mut answers = Vec::with_capacity(writes.len());
+        let written = self.transact(writes, &mut answers);
         if let Err(error) = &written {
             tracing::error!(%error, "writing responses failed");
         }
-        let error = written.err().map(fail);
-        acks.into_iter().for_each(|ack| ack(error.clone()));
-        questions.into_iter().for_each(|question| question(&self.connection));
+        let error = written.err();
+        answers.into_iter().for_each(|answer| answer(error.clone()));
     }
 
-    fn transact(
-        &mut self,
-        level: &str,
-        batch: Vec<Write>,
-        acks: &mut Vec<Ack>,
-        questions: &mut Vec<Question>,
-    ) -> rusqlite::Result<()> {
-        let (retention, running) = (self.retention_s, Arc::clone(&self.running));
-        let works = |write: &Write| !matches!(write, Write::Ask(_));
-        if !batch.iter().any(works) {
-            questions.extend(batch.into_iter().filter_map(|write| match write {
-                Write::Ask(question) => Some(question),
-                _ => None,
-            }));
-            return Ok(());
+    fn transact(&mut self, writes: Vec<Write>, answers: &mut Vec<Answer>) -> Result<(), StoreError> {
+        let durable = self.sync == Sync::Full && writes.iter().any(Write::must_last);
+        let level = if durable { "FULL" } else { "NORMAL" };
+        let (retention_s, running) = (self.retention_s, &self.running);
+        let opened = self
+            .connection
+            .pragma_update(None, "synchronous", level)
+            .and_then(|()| self.connection.transaction_with_behavior(TransactionBehavior::Immediate))
+            .map_err(fail);
+        let mut state = opened.as_deref().map_err(Clone::clone);
+        for write in writes {
+            answers.push(perform(&mut state, write, retention_s, running));
         }
-        self.connection.pragma_update(None, "synchronous", level)?;
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut failed = None;
-        for write in batch {
-            if let Err(error) = one(&transaction, write, retention, &running, acks, questions) {
-                failed.get_or_insert(error);
-            }
-        }
-        match failed {
-            Some(error) => Err(error),
-            None => transaction.commit(),
-        }
+        state.map(drop)?;
+        opened?.commit().map_err(fail)
     }
 }
 
-/// Does one write; a fault of SQLite fails the batch, anything else only this write.
-fn one(
-    connection: &Connection,
-    write: Write,
-    retention_s: i64,
-    running: &Running,
-    acks: &mut Vec<Ack>,
-    questions: &mut Vec<Question>,
-) -> rusqlite::Result<()> {
+/// The open transaction, or why there is none (any more).
+type Open<'a> = Result<&'a Connection, StoreError>;
+
+/// Does one write; gives its answer.
+fn perform(open: &mut Open<'_>, write: Write, retention_s: i64, running: &Running) -> Answer {
     match write {
         Write::Begin { tenant, response, input } => {
-            match write::begin(connection, &tenant, &response, &input, retention_s) {
-                Err(WriteError::Sqlite(error)) => return Err(error),
-                Err(refused) => tracing::warn!(?refused, "a response could not begin"),
-                Ok(()) => {}
+            let begun =
+                alone(open, |connection| write::begin(connection, &tenant, &response, &input, retention_s));
+            if let Err(error) = begun {
+                tracing::warn!(%error, response = &*response.id, "a response could not begin");
             }
+            Box::new(|_| ())
         }
         Write::Commit { tenant, response, done } => {
-            let result = write::commit(connection, &tenant, &response);
+            let result = alone(open, |connection| write::commit(connection, &tenant, &response));
             let running = Arc::clone(running);
-            let (result, fault) = match result {
-                Ok(()) => (Ok(()), None),
-                Err(WriteError::Sqlite(error)) => (Ok(()), Some(error)),
-                Err(_) => (Err(fail("the response is gone or never began")), None),
-            };
-            acks.push(Box::new(move |error| {
+            Box::new(move |error| {
                 forget(&running, &tenant, &response.id);
                 done.send(error.map_or(result, Err)).ok();
-            }));
-            if let Some(error) = fault {
-                return Err(error);
-            }
+            })
         }
-        Write::Delete { tenant, response, now, done } => {
-            let result = write::delete(connection, &tenant, &response, now);
+        Write::Delete { tenant, response, done } => {
+            let result = alone(open, |connection| Ok(reclaim::delete(connection, &tenant, &response)?));
             let running = Arc::clone(running);
-            let existed = *result.as_ref().unwrap_or(&false);
-            acks.push(Box::new(move |error| {
-                forget(&running, &tenant, &response);
-                done.send(error.map_or(Ok(existed), Err)).ok();
-            }));
-            result?;
+            Box::new(move |error| {
+                let result = error.map_or(result, Err);
+                // What could not begin was visible too, but lives in memory alone.
+                let result = result.map(|existed| forget(&running, &tenant, &response) || existed);
+                done.send(result).ok();
+            })
         }
-        Write::Ask(question) => questions.push(question),
+        Write::Expire { now, done } => {
+            answer(alone(open, |connection| Ok(reclaim::expire(connection, now)?)), done)
+        }
+        Write::Recover { error, now, done } => {
+            answer(alone(open, |connection| write::recover(connection, &error, now)), done)
+        }
+        Write::Ask(question) => {
+            if let Ok(connection) = open {
+                question(connection);
+            }
+            Box::new(|_| ())
+        }
     }
-    Ok(())
 }
 
-fn forget(running: &Running, tenant: &str, id: &str) {
-    if let Ok(mut running) = running.lock() {
-        running.remove(&(tenant.into(), id.into()));
+fn answer<T: 'static>(result: Result<T, StoreError>, done: Done<T>) -> Answer {
+    Box::new(move |error| {
+        done.send(error.map_or(result, Err)).ok();
+    })
+}
+
+/// Does one write of a batch so that its failure leaves the others alone.
+fn alone<T>(
+    open: &mut Open<'_>,
+    work: impl FnOnce(&Connection) -> Result<T, WriteError>,
+) -> Result<T, StoreError> {
+    let connection = open.clone()?;
+    let step = |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
+    step("SAVEPOINT one").map_err(fail)?;
+    let result = work(connection);
+    let undone = match &result {
+        Ok(_) => Ok(0),
+        Err(_) => step("ROLLBACK TO one"),
+    };
+    // A full disk ends the whole transaction: what came before in it is undone as well.
+    if let Err(error) = undone.and_then(|_| step("RELEASE one")) {
+        *open = Err(fail(error));
     }
+    open.clone().and(result.map_err(fail))
+}
+
+fn forget(running: &Running, tenant: &str, id: &str) -> bool {
+    running.lock().is_ok_and(|mut running| running.remove(&(tenant.into(), id.into())).is_some())
 }
 
 /// Starts a reader that takes questions from a shared queue.

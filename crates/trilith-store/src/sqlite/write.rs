@@ -1,17 +1,19 @@
 //! What the writer does inside its transaction.
 
+use std::fmt;
+
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use sha2::{Digest, Sha256};
-use trilith_core::{Item, Response};
+use trilith_core::{Error, Item, Response, Settings};
 
 use crate::codec::{self, StoredResponse};
 
 /// Why a write did nothing.
 #[derive(Debug)]
 pub(super) enum WriteError {
-    /// SQLite failed; the whole batch is rolled back.
+    /// SQLite failed.
     Sqlite(rusqlite::Error),
-    /// The parent is gone; only this write is refused.
+    /// The parent is gone.
     ParentGone,
     /// The response was deleted before it ended, or never began.
     ResponseGone,
@@ -20,6 +22,16 @@ pub(super) enum WriteError {
 impl From<rusqlite::Error> for WriteError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
+    }
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(error) => write!(f, "the database: {error}"),
+            Self::ParentGone => f.write_str("the response it continues is gone"),
+            Self::ResponseGone => f.write_str("the response is gone or never began"),
+        }
     }
 }
 
@@ -43,11 +55,7 @@ pub(super) fn begin(
         None => Place { sid: new_segment(connection, tid, None)?, pos: 0 },
     };
     let in_to = append(connection, place.sid, place.pos, input.iter())?;
-    let settings = codec::encode(&*response.settings);
-    let hash = Sha256::digest(&settings);
-    connection
-        .prepare_cached("INSERT OR IGNORE INTO settings (hash, body) VALUES (?1, ?2)")?
-        .execute(params![hash.as_slice(), settings])?;
+    let hash = settings(connection, &response.settings)?;
     connection
         .prepare_cached(
             "INSERT INTO response (tid, id, sid, in_from, in_to, out_to, prev_id, status, settings_hash, body,
@@ -62,7 +70,7 @@ pub(super) fn begin(
             in_to,
             response.previous_response_id,
             response.status.name(),
-            hash.as_slice(),
+            hash,
             codec::encode(&StoredResponse::of(response)),
             response.created_at,
             response.created_at.saturating_add(retention_s),
@@ -76,13 +84,12 @@ pub(super) fn commit(
     tenant: &str,
     response: &Response,
 ) -> std::result::Result<(), WriteError> {
-    let tid = tenant_id(connection, tenant)?;
     let found: Option<(i64, i64, i64)> = connection
         .prepare_cached(
-            "SELECT rid, sid, in_to FROM response WHERE tid = ?1 AND id = ?2 AND deleted_at IS NULL
-                 AND status IN ('queued', 'in_progress')",
+            "SELECT r.rid, r.sid, r.in_to FROM response r JOIN tenant t USING (tid)
+             WHERE t.name = ?1 AND r.id = ?2 AND r.status IN ('queued', 'in_progress')",
         )?
-        .query_row(params![tid, response.id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .query_row(params![tenant, response.id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     let (rid, sid, in_to) = found.ok_or(WriteError::ResponseGone)?;
     let out_to = append(connection, sid, in_to, response.output.iter().map(|output| &output.item))?;
@@ -100,54 +107,55 @@ pub(super) fn commit(
     Ok(())
 }
 
-/// Marks a response as deleted and gives back the space that nothing needs any more.
-pub(super) fn delete(connection: &Connection, tenant: &str, response: &str, now: i64) -> Result<bool> {
-    let tid = tenant_id(connection, tenant)?;
-    let sid: Option<i64> = connection
-        .prepare_cached(
-            "UPDATE response SET deleted_at = ?3 WHERE tid = ?1 AND id = ?2 AND deleted_at IS NULL
-             RETURNING sid",
-        )?
-        .query_row(params![tid, response, now], |row| row.get(0))
-        .optional()?;
-    let Some(sid) = sid else { return Ok(false) };
-    reclaim(connection, sid)?;
-    Ok(true)
-}
-
 /// Ends what an earlier process left running, with the items of its input kept.
-pub(super) fn recover(connection: &Connection, body: &[u8], now: i64) -> Result<u64> {
-    let ended = connection.execute(
-        "UPDATE response SET status = 'failed', ended_at = ?1, body = ?2
-         WHERE status IN ('queued', 'in_progress')",
-        params![now, body],
-    )?;
-    Ok(ended as u64)
+pub(super) fn recover(
+    connection: &Connection,
+    error: &Error,
+    now: i64,
+) -> std::result::Result<u64, WriteError> {
+    let left: Vec<(i64, Vec<u8>)> = connection
+        .prepare("SELECT rid, body FROM response WHERE status IN ('queued', 'in_progress')")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_>>()?;
+    for (rid, body) in &left {
+        let mut stored: StoredResponse = codec::decode(body).unwrap_or_default();
+        stored.error = Some(error.into());
+        connection
+            .prepare_cached("UPDATE response SET status = 'failed', ended_at = ?2, body = ?3 WHERE rid = ?1")?
+            .execute(params![rid, now, codec::encode(&stored)])?;
+    }
+    Ok(left.len() as u64)
 }
 
-/// Where a continuation of `parent` goes: behind it if nothing is there yet, else on a new branch.
+/// Where a continuation of `parent` goes: behind it if it is the last of its segment, else on a new branch.
 fn after(connection: &Connection, tid: i64, parent: &str) -> std::result::Result<Place, WriteError> {
-    let found: Option<(i64, i64, i64)> = connection
+    // A later response may stand at the same place: one that has neither input nor output yet, or never gets
+    // any. And behind the last one may lie items of deleted responses that no sweep has taken yet.
+    let found: Option<(i64, i64, bool)> = connection
         .prepare_cached(
-            "SELECT r.sid, r.out_to, s.tip FROM response r JOIN segment s USING (sid)
-             WHERE r.tid = ?1 AND r.id = ?2 AND r.deleted_at IS NULL
-                 AND r.status NOT IN ('queued', 'in_progress')",
+            "SELECT r.sid, r.out_to,
+                 s.tip = r.out_to AND r.rid = (SELECT MAX(rid) FROM response WHERE sid = r.sid)
+             FROM response r JOIN segment s USING (sid)
+             WHERE r.tid = ?1 AND r.id = ?2 AND r.status NOT IN ('queued', 'in_progress')",
         )?
         .query_row(params![tid, parent], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
-    let (sid, out_to, tip) = found.ok_or(WriteError::ParentGone)?;
-    // A continuation that began but has neither input nor output yet also stands at this place.
-    if out_to == tip && !continued(connection, sid, out_to, parent)? {
-        return Ok(Place { sid, pos: out_to });
+    match found.ok_or(WriteError::ParentGone)? {
+        (sid, pos, true) => Ok(Place { sid, pos }),
+        (sid, pos, false) => Ok(Place { sid: new_segment(connection, tid, Some((sid, pos)))?, pos: 0 }),
     }
-    Ok(Place { sid: new_segment(connection, tid, Some((sid, out_to)))?, pos: 0 })
 }
 
-/// Whether another response of the segment already begins where `parent` ends.
-fn continued(connection: &Connection, sid: i64, pos: i64, parent: &str) -> Result<bool> {
-    connection
-        .prepare_cached("SELECT 1 FROM response WHERE sid = ?1 AND in_from = ?2 AND prev_id = ?3 LIMIT 1")?
-        .exists(params![sid, pos, parent])
+/// Keeps the settings unless an equal row is there already; gives their hash.
+fn settings(connection: &Connection, settings: &Settings) -> Result<Vec<u8>> {
+    let plain = codec::encode_plain(settings);
+    let hash = Sha256::digest(&plain).to_vec();
+    if !connection.prepare_cached("SELECT 1 FROM settings WHERE hash = ?1")?.exists([&hash])? {
+        connection
+            .prepare_cached("INSERT INTO settings (hash, body) VALUES (?1, ?2)")?
+            .execute(params![hash, codec::pack(plain)])?;
+    }
+    Ok(hash)
 }
 
 fn new_segment(connection: &Connection, tid: i64, parent: Option<(i64, i64)>) -> Result<i64> {
@@ -163,8 +171,8 @@ fn append<'a>(
     from: i64,
     items: impl Iterator<Item = &'a Item>,
 ) -> Result<i64> {
-    let mut insert = connection
-        .prepare_cached("INSERT INTO item (sid, pos, item_id, body) VALUES (?1, ?2, ?3, ?4)")?;
+    let mut insert =
+        connection.prepare_cached("INSERT INTO item (sid, pos, item_id, body) VALUES (?1, ?2, ?3, ?4)")?;
     let mut pos = from;
     for item in items {
         insert.execute(params![sid, pos, item.id.as_deref().unwrap_or(""), codec::encode(item)])?;
@@ -180,38 +188,4 @@ fn tenant_id(connection: &Connection, tenant: &str) -> Result<i64> {
         return Ok(tid);
     }
     connection.prepare_cached("INSERT INTO tenant (name) VALUES (?1)")?.insert([tenant])
-}
-
-/// Drops the end of a segment as far as only deleted responses stand there, and the segment itself with the
-/// last of them; then the same one level up. Items below a live response or a fork stay.
-fn reclaim(connection: &Connection, sid: i64) -> Result<()> {
-    let mut next = Some(sid);
-    while let Some(sid) = next {
-        let needed: i64 = connection.query_row(
-            "SELECT MAX(
-                 COALESCE((SELECT MAX(MAX(out_to, in_to)) FROM response
-                           WHERE sid = ?1 AND deleted_at IS NULL), 0),
-                 COALESCE((SELECT MAX(parent_pos) FROM segment WHERE parent_sid = ?1), 0))",
-            [sid],
-            |row| row.get(0),
-        )?;
-        connection.execute("DELETE FROM item WHERE sid = ?1 AND pos >= ?2", [sid, needed])?;
-        connection.execute("UPDATE segment SET tip = MIN(tip, ?2) WHERE sid = ?1", [sid, needed])?;
-        let used: bool = connection.query_row(
-            "SELECT EXISTS (SELECT 1 FROM response WHERE sid = ?1 AND deleted_at IS NULL)
-                 OR EXISTS (SELECT 1 FROM segment WHERE parent_sid = ?1)",
-            [sid],
-            |row| row.get(0),
-        )?;
-        if used {
-            return Ok(());
-        }
-        // Tombstones go with the segment: an id that is not found and one that was deleted look alike.
-        connection.execute("DELETE FROM response WHERE sid = ?1", [sid])?;
-        next = connection
-            .query_row("DELETE FROM segment WHERE sid = ?1 RETURNING parent_sid", [sid], |row| row.get(0))
-            .optional()?
-            .flatten();
-    }
-    Ok(())
 }

@@ -1,0 +1,143 @@
+//! Measures the store: turns per second by writers and durability, and what one turn costs early and late in a
+//! chain. `cargo run --release -p trilith-store --example write_speed [FOLDER]`; the folder decides which disk.
+
+#![expect(clippy::print_stdout, reason = "a measurement is read on the terminal")]
+#![expect(clippy::disallowed_methods, reason = "a measurement reads the clock")]
+
+use std::{
+    error::Error,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use trilith_core::{
+    Created, End, Event, Extra, Item, ItemStatus, Response, Role, Settings, Status, Store, StoreError,
+};
+use trilith_store::{Sqlite, Sync};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// About what a turn says: 1.5 KB in, 1.5 KB out.
+fn text(n: usize) -> String {
+    (0..40)
+        .map(|word| format!("{:x} and the word {} of turn {n} ", n * 7919 + word, word * 31 % 17))
+        .collect()
+}
+
+fn item(id: &str, place: u32, role: Role, n: usize) -> Item {
+    let id = Some(format!("msg_{id}{place:08x}").into());
+    Item { id, ..Item::message(role, text(n)) }
+}
+
+/// A turn from beginning to end, as the runtime does it.
+async fn turn(store: &Sqlite, id: &str, parent: Option<&str>, n: usize) -> Result<(), StoreError> {
+    let mut response = Response::new(&Created {
+        id: id.into(),
+        created_at: 0,
+        settings: Arc::new(Settings { model: "m".into(), ..Settings::default() }),
+        store: true,
+        background: false,
+        previous_response_id: parent.map(Into::into),
+        conversation: None,
+    });
+    store.begin("t", Arc::new(response.clone()), vec![item(id, 1 << 31, Role::User, n)]).await?;
+    let events = [
+        Event::ItemAdded { index: 0, choice: 0, item: Box::new(item(id, 0, Role::Assistant, n + 1)) },
+        Event::ItemDone {
+            index: 0,
+            status: ItemStatus::Completed,
+            carriers: Vec::new(),
+            detail: None,
+            extra: Extra::EMPTY,
+        },
+        Event::End(Box::new(End { status: Status::Completed, incomplete: None, error: None, at: 0 })),
+    ];
+    for event in &events {
+        response.apply(event).map_err(|error| StoreError(error.to_string().into()))?;
+    }
+    store.commit("t", Arc::new(response)).await
+}
+
+fn block_on<T>(work: impl Future<Output = T>) -> Outcome<T> {
+    Ok(tokio::runtime::Builder::new_current_thread().build()?.block_on(work))
+}
+
+/// Turns per second of so many writers, each with a chain of its own.
+fn speed(path: &Path, sync: Sync, writers: usize) -> Outcome<f64> {
+    const FOR: Duration = Duration::from_secs(3);
+    let store = Sqlite::open(path, sync, 30)?;
+    let start = Instant::now();
+    let done: usize = std::thread::scope(|scope| {
+        let write = |writer: usize| {
+            let store = &store;
+            move || -> Result<usize, String> {
+                let work = async {
+                    let mut parent: Option<String> = None;
+                    let mut n = 0;
+                    while start.elapsed() < FOR {
+                        let id = format!("resp_{writer:016x}{n:016x}");
+                        turn(store, &id, parent.as_deref(), n).await.map_err(|error| error.to_string())?;
+                        parent = Some(id);
+                        n += 1;
+                    }
+                    Ok(n)
+                };
+                block_on(work).map_err(|error| error.to_string())?
+            }
+        };
+        let threads: Vec<_> = (0..writers).map(|writer| scope.spawn(write(writer))).collect();
+        let counts =
+            threads.into_iter().map(|thread| thread.join().map_err(|_| "a writer died".to_owned())?);
+        counts.sum::<Result<usize, String>>()
+    })?;
+    Ok(done as f64 / start.elapsed().as_secs_f64())
+}
+
+/// Milliseconds to load the context and to write, averaged over the turns around the tenth and the thousandth.
+fn late_turns(path: &Path) -> Outcome<()> {
+    let store = Sqlite::open(path, Sync::Normal, 30)?;
+    block_on(async {
+        let mut parent: Option<String> = None;
+        let mut spent = [Duration::ZERO; 2];
+        for n in 1..=1_005 {
+            let id = format!("resp_{n:032x}");
+            let start = Instant::now();
+            if let Some(parent) = &parent {
+                store.context("t", parent).await?;
+            }
+            let loaded = Instant::now();
+            turn(&store, &id, parent.as_deref(), n).await?;
+            if matches!(n, 5 | 995) {
+                spent = [Duration::ZERO; 2];
+            }
+            spent[0] += loaded - start;
+            spent[1] += loaded.elapsed();
+            if matches!(n, 15 | 1_005) {
+                let ms = spent.map(|spent| spent.as_secs_f64() * 1e3 / 11.0);
+                println!("turn {:>5}: load {:7.3} ms, write {:6.3} ms", n - 5, ms[0], ms[1]);
+            }
+            parent = Some(id);
+        }
+        Ok(())
+    })?
+}
+
+fn main() -> Outcome<()> {
+    let folder = match std::env::args_os().nth(1) {
+        Some(parent) => tempfile::tempdir_in(parent)?,
+        None => tempfile::tempdir()?,
+    };
+    for sync in [Sync::Full, Sync::Normal] {
+        for writers in [1, 16] {
+            let path = folder.path().join(format!("{sync:?}{writers}.db"));
+            let rate = speed(&path, sync, writers)?;
+            println!("{sync:?}, {writers:>2} writers: {rate:8.0} turns/s");
+            println!(
+                "    {} bytes of file for each turn",
+                std::fs::metadata(&path)?.len() / (rate * 3.0) as u64
+            );
+        }
+    }
+    late_turns(&folder.path().join("late.db"))
+}
