@@ -183,6 +183,12 @@ pub fn write_stream(
     let mut writer = dialect.writer(options);
     let mut out = Vec::new();
     for (number, event) in events.iter().enumerate() {
+        if matches!(event, Event::End(_)) {
+            // Found after the headers went out: told before the terminal event (translation contract §0).
+            for loss in dialect.response_losses(&response) {
+                writer.write(&Event::Loss(loss), &response, &mut out);
+            }
+        }
         if number > 0 {
             response.apply(event).map_err(|why| format!("{why}: {event:?}"))?;
         }

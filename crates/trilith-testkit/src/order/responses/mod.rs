@@ -126,6 +126,9 @@ impl ResponsesOrder {
                 index == self.items.len(),
                 format!("item {index} begins before item {}", self.items.len()),
             )?;
+            // Nothing that was captured interleaves items (E21).
+            let open = self.items.iter().position(|item| !item.is_done());
+            ensure(open.is_none(), format!("item {index} begins while another is open"))?;
             let item = event.get("item").ok_or("`item` is missing")?;
             let known = self.items.iter().any(|known| known.id() == item.get("id").and_then(Value::as_str));
             ensure(!known, "an item's id is used twice")?;
