@@ -179,11 +179,22 @@ fn is_secret(word: &str) -> bool {
             || host.ends_with(".internal")
             || host.ends_with(".local")
             || host.ends_with(".svc")
-            || host.parse::<std::net::IpAddr>().is_ok()
+            || is_ip(host)
     };
     let host = lower.split(['/', ':']).next().unwrap_or_default();
     let key = lower
         .split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_'))
         .any(|token| token.starts_with("sk-"));
-    key || lower.contains("://") || internal(host) || bare.parse::<std::net::IpAddr>().is_ok()
+    key || lower.contains("://") || internal(host) || is_ip(&lower)
+}
+
+/// Four groups of digits, or hexadecimal groups with at least two colons.
+fn is_ip(text: &str) -> bool {
+    let v4 = text.split('.').count() == 4
+        && text
+            .split('.')
+            .all(|group| (1..=3).contains(&group.len()) && group.bytes().all(|b| b.is_ascii_digit()));
+    let v6 = text.bytes().filter(|byte| *byte == b':').count() >= 2
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'));
+    v4 || v6
 }

@@ -16,10 +16,9 @@ fn decode(request: &Value) -> trilith_core::Turn {
     Responses.decode_request(request.to_string().as_bytes()).unwrap()
 }
 
-/// A request with one wrong thing in it, and the field that must be named.
-#[test]
-fn mistakes_name_their_field() {
-    let cases = [
+/// A request with one wrong thing in it, the field that must be named, and the code.
+fn mistakes() -> Vec<(Value, &'static str, &'static str)> {
+    vec![
         (json!({"input": "hi"}), "model", "missing_required_parameter"),
         (json!({"model": "m"}), "input", "missing_required_parameter"),
         (json!({"model": 7, "input": "hi"}), "model", "invalid_type"),
@@ -94,8 +93,12 @@ fn mistakes_name_their_field() {
         ),
         (json!({"model": "m", "input": "x", "background": true, "store": false}), "store", "invalid_value"),
         (json!({"model": "m", "input": "x", "stream_options": {}}), "stream_options", "invalid_value"),
-    ];
-    for (request, param, code) in cases {
+    ]
+}
+
+#[test]
+fn mistakes_name_their_field() {
+    for (request, param, code) in mistakes() {
         let error = Responses.decode_request(request.to_string().as_bytes()).unwrap_err();
         assert_eq!((error.param.as_deref(), error.code.as_deref()), (Some(param), Some(code)), "{request}");
         let mut body = Vec::new();
