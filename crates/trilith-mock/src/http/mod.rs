@@ -91,3 +91,6 @@ impl Inbox {
         self.unread().len() >= MOST_HEAD
     }
 }
+
+#[cfg(test)]
+mod tests;

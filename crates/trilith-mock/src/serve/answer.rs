@@ -57,9 +57,11 @@ pub(super) async fn play(
     let (mut read, mut write) = stream.split();
     tokio::select! {
         biased;
-        played = perform(&mut write, answer, head, player) => played.map(|next| match next {
-            Next::Request if answer.wire.framing == Framing::UntilClose => Next::Close,
-            next => next,
+        played = perform(&mut write, answer, head, player) => Ok(match played {
+            Ok(Next::Request) if answer.wire.framing == Framing::UntilClose => Next::Close,
+            Ok(next) => next,
+            // Nobody reads any more.
+            Err(_) => Next::Left,
         }),
         () = until_left(&mut read, inbox) => Ok(Next::Left),
     }

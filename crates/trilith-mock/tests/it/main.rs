@@ -101,7 +101,8 @@ async fn compressed_pieces_can_be_read_as_they_come() {
 
 #[tokio::test]
 async fn a_client_that_leaves_is_recorded_even_in_a_silence() {
-    for script in ["--- answer\ntext a\nhang\n", "--- answer\ntext a\nwait 600s\ntext b\n"] {
+    let silent = ["--- answer\ntext a\nhang\n", "--- answer\ntext a\nwait 600s\ntext b\n"];
+    for script in [silent[0], silent[1], "--- answer\ntext a\nrepeat 1000000 text more\n"] {
         let mock = Mock::start(script, DialectId::Chat).await;
         let mut client = mock.connect().await;
         client.send("POST", "/chat/completions", &chat(true)).await;
@@ -179,4 +180,32 @@ text one
     let body = chat(false).replace("\"stream\":false", "\"n\":2");
     let two = client.post("/chat/completions", &body).await.json();
     assert_eq!(two["choices"].as_array().unwrap().len(), 2, "{two}");
+}
+
+#[tokio::test]
+async fn the_command_says_where_it_listens_or_what_is_wrong() {
+    let folder = std::env::temp_dir().join(format!("trilith-mock-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("demo.mock");
+    let dialect = trilith_dialect::dialect(DialectId::Chat).unwrap();
+    let options = || trilith_mock::RunOptions {
+        file: file.clone(),
+        dialect,
+        listen: "127.0.0.1:0".into(),
+        record: Some(folder.join("requests.jsonl")),
+    };
+    let mut said = Vec::new();
+    let missing = trilith_mock::run(options(), &mut |line| said.push(line.to_owned())).await;
+    assert!(missing.unwrap_err().to_string().contains("demo.mock"));
+    std::fs::write(&file, "--- answer\ntxt x\n").unwrap();
+    let wrong = trilith_mock::run(options(), &mut |line| said.push(line.to_owned())).await;
+    assert!(wrong.unwrap_err().to_string().contains("demo.mock:2: `txt`"));
+    std::fs::write(&file, HELLO).unwrap();
+    let mut print = |line: &str| said.push(line.to_owned());
+    let runs = trilith_mock::run(options(), &mut print);
+    assert!(tokio::time::timeout(Duration::from_millis(100), runs).await.is_err());
+    assert_eq!(said.len(), 1);
+    assert!(said[0].starts_with("listening on http://127.0.0.1:"), "{}", said[0]);
+    assert_eq!(std::fs::read_to_string(folder.join("requests.jsonl")).unwrap(), "");
+    std::fs::remove_dir_all(&folder).unwrap();
 }
