@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use trilith_core::{
-    Carrier, CarrierKind, DialectId, Error, Event, Item, ItemBody, Loss, Origin, Sealer,
-};
+use trilith_core::{Carrier, CarrierKind, DialectId, Error, Event, Item, ItemBody, Loss, Origin, Sealer};
 
 use crate::envelope::{self, PREFIX, PURPOSE};
 
@@ -52,11 +50,37 @@ fn seal_one(
     Ok(())
 }
 
+/// Where an item of the context stands in the client's request, for errors and reports.
+#[derive(Clone, Copy)]
+pub(crate) struct Places {
+    /// The client's dialect.
+    pub(crate) client: DialectId,
+    /// How many items of the context come from an earlier response and not from this request.
+    pub(crate) history: usize,
+}
+
+impl Places {
+    /// The path of the carrier of the item at `place` of the context.
+    fn carrier(self, place: usize) -> String {
+        match place.checked_sub(self.history) {
+            None => "previous_response_id".to_owned(),
+            Some(at) if self.client == DialectId::Responses => format!("input[{at}].encrypted_content"),
+            // Several items may come from one message; which one is not kept.
+            Some(_) => "messages.reasoning_details".to_owned(),
+        }
+    }
+}
+
 /// Opens every envelope in the items. Carriers without an envelope are left as they are.
 ///
 /// # Errors
 /// An envelope is forged, cut or another tenant's; the error names the item.
-pub(crate) fn open(items: &mut [Item], sealer: &dyn Sealer, tenant: &str) -> Result<(), Error> {
+pub(crate) fn open(
+    items: &mut [Item],
+    sealer: &dyn Sealer,
+    tenant: &str,
+    places: Places,
+) -> Result<(), Error> {
     for (place, item) in items.iter_mut().enumerate() {
         let opened = match &mut item.body {
             ItemBody::Reasoning(reasoning) => {
@@ -75,7 +99,7 @@ pub(crate) fn open(items: &mut [Item], sealer: &dyn Sealer, tenant: &str) -> Res
             }
             _ => Ok(()),
         };
-        opened.map_err(|error| error.with_param(format!("input[{place}].encrypted_content")))?;
+        opened.map_err(|error| error.with_param(places.carrier(place)))?;
     }
     Ok(())
 }
@@ -98,7 +122,7 @@ fn open_one(carrier: &mut Carrier, sealer: &dyn Sealer, tenant: &str) -> Result<
 /// Compacted history cannot be read by this target: going on without it would lose the conversation.
 pub(crate) fn keep_native(
     items: &mut [Item],
-    client: DialectId,
+    places: Places,
     target: Option<&Origin>,
 ) -> Result<Vec<Loss>, Error> {
     let native = |origin: Option<&Arc<Origin>>| match (origin, target) {
@@ -109,17 +133,18 @@ pub(crate) fn keep_native(
                 && made.upstream == target.upstream
                 && made.account == target.account
         }
-        (None, Some(target)) => target.dialect == client,
+        (None, Some(target)) => target.dialect == places.client,
     };
     let mut losses = Vec::new();
     for (place, item) in items.iter_mut().enumerate() {
-        let path = || format!("input[{place}].encrypted_content");
+        let path = || places.carrier(place);
         match &mut item.body {
             ItemBody::Reasoning(reasoning) => {
                 let before = reasoning.carriers.len();
                 reasoning.carriers.retain(|carrier| native(carrier.origin.as_ref()));
                 if reasoning.carriers.len() < before {
-                    losses.push(Loss::warn(path(), "another upstream made it, and only that one can read it"));
+                    losses
+                        .push(Loss::warn(path(), "another upstream made it, and only that one can read it"));
                 }
             }
             ItemBody::Compaction(compaction) if !native(compaction.origin.as_ref()) => {

@@ -1,6 +1,8 @@
 //! How a response ends, from what the model and the upstream said (translation contract §12).
 
-use trilith_core::{End, Error, FinishReason, Item, ItemBody, PartKind, ResponseState, ResultOutput, Status, Usage};
+use trilith_core::{
+    End, Error, FinishReason, Item, ItemBody, PartKind, ResponseState, ResultOutput, Status, Usage,
+};
 
 /// The end that follows from the fold of everything the upstream said.
 pub fn of(response: &ResponseState, fault: Option<Error>, at: i64) -> End {
@@ -56,7 +58,9 @@ pub(crate) fn text_bytes(item: &Item) -> usize {
     };
     match &item.body {
         ItemBody::Message(message) => message.parts.iter().map(part).sum(),
-        ItemBody::Reasoning(reasoning) => reasoning.text.iter().chain(&reasoning.summary).map(String::len).sum(),
+        ItemBody::Reasoning(reasoning) => {
+            reasoning.text.iter().chain(&reasoning.summary).map(String::len).sum()
+        }
         ItemBody::Call(call) => call.name.len() + call.args.len(),
         ItemBody::Result(result) => match &result.output {
             ResultOutput::Text(text) => text.len(),

@@ -13,8 +13,7 @@ pub(crate) const PURPOSE: &str = "carrier";
 const VERSION: u8 = 1;
 
 pub(crate) fn pack(kind: CarrierKind, data: &str, origin: &Origin) -> Vec<u8> {
-    let fields =
-        [kind.name(), origin.dialect.name(), &origin.upstream, &origin.model, &origin.account, data];
+    let fields = [kind.name(), origin.dialect.name(), &origin.upstream, &origin.model, &origin.account, data];
     let mut out = Vec::with_capacity(32 + fields.iter().map(|field| field.len() + 4).sum::<usize>());
     out.push(VERSION);
     for field in fields {

@@ -44,7 +44,10 @@ pub(crate) fn resolve_references(history: &[Item], input: &mut Vec<Item>) -> Res
         let Some(known) = known.cloned() else {
             return Err(Error::bad_request(
                 format!("input[{place}].id"),
-                format!("Item with id '{}' not found; send the item itself instead of a reference.", shorten(id)),
+                format!(
+                    "Item with id '{}' not found; send the item itself instead of a reference.",
+                    shorten(id)
+                ),
             ));
         };
         // What the history already holds is not said twice.

@@ -52,9 +52,7 @@ impl OpenItems {
         let mut events = Vec::new();
         for open in std::mem::take(&mut self.0) {
             let index = open.index;
-            events.extend(
-                open.parts.into_iter().map(|(part, space)| Event::PartDone { index, part, space }),
-            );
+            events.extend(open.parts.into_iter().map(|(part, space)| Event::PartDone { index, part, space }));
             events.push(Event::ItemDone {
                 index,
                 status: ItemStatus::Incomplete,

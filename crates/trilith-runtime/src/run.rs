@@ -146,8 +146,7 @@ impl Run {
             stopped = stop.filter(batch, &mut cut);
             batch = cut;
         }
-        let sealed =
-            carriers::seal(&mut batch, &*self.runtime.sealer, &self.tenant, &self.origin);
+        let sealed = carriers::seal(&mut batch, &*self.runtime.sealer, &self.tenant, &self.origin);
         if let Err(fault) = sealed {
             return self.finish(Some(fault), watch);
         }
@@ -170,7 +169,8 @@ impl Run {
     /// Applies an event and shows it.
     fn show(&mut self, event: Event, watch: &mut Watcher<'_>) -> Result<(), Error> {
         self.response.apply(&event).map_err(|order| {
-            Error::upstream("the upstream answered in an order that makes no sense; try again").with_source(order)
+            Error::upstream("the upstream answered in an order that makes no sense; try again")
+                .with_source(order)
         })?;
         watch(&event, &self.response);
         Ok(())
@@ -240,7 +240,8 @@ impl Drop for Run {
                     self.response.apply(&event).ok();
                 }
                 let at = self.now();
-                let commit = self.commit(&End { status: Status::Cancelled, incomplete: None, error: None, at });
+                let commit =
+                    self.commit(&End { status: Status::Cancelled, incomplete: None, error: None, at });
                 Box::pin(async move {
                     commit.await.ok();
                 })

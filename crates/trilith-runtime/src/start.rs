@@ -9,7 +9,8 @@ use trilith_core::{
 };
 
 use crate::{
-    carriers, end,
+    carriers::{self, Places},
+    end,
     failover::{Candidate, Failover, Tries},
     history,
     run::{Parts, Run},
@@ -61,11 +62,12 @@ impl Runtime {
         let unix_ms = self.clock.unix_ms();
         let id = ResponseId::mint(unix_ms, self.ids.random()).response();
         history::name_inputs(&id, &mut turn.input);
-        let kept_input = keep.then(|| turn.input.clone()).unwrap_or_default();
+        let kept_input = if keep { turn.input.clone() } else { Vec::new() };
 
         let mut context = history;
+        let places = Places { client, history: context.len() };
         context.append(&mut turn.input);
-        carriers::open(&mut context, &*self.sealer, &tenant)?;
+        carriers::open(&mut context, &*self.sealer, &tenant, places)?;
         let input_bytes = context.iter().map(end::text_bytes).sum();
 
         let settings = Arc::clone(&turn.settings);
@@ -80,7 +82,7 @@ impl Runtime {
         };
         let mut losses = std::mem::take(&mut turn.losses);
         refuse_losses(strict, &losses)?;
-        let call = Call { turn, context, client, strict, headers };
+        let call = Call { turn, context, places, strict, headers };
         let (answer, origin, stop) = call.run(&candidates, failover).await?;
         losses.extend(answer.losses);
 
@@ -183,7 +185,7 @@ struct Prepared {
 struct Call {
     turn: Turn,
     context: Vec<Item>,
-    client: DialectId,
+    places: Places,
     strict: bool,
     headers: Headers,
 }
@@ -230,7 +232,7 @@ impl Call {
         lone: bool,
     ) -> Result<(ModelCall, Vec<Loss>), Error> {
         let mut input = if lone { std::mem::take(&mut self.context) } else { self.context.clone() };
-        let carried = carriers::keep_native(&mut input, self.client, origin)?;
+        let carried = carriers::keep_native(&mut input, self.places, origin)?;
         refuse_losses(self.strict, &carried)?;
         let turn = Turn {
             settings: Arc::clone(&self.turn.settings),
