@@ -9,7 +9,8 @@ pub fn of(response: &ResponseState, fault: Option<Error>, at: i64) -> End {
     if let Some(error) = fault {
         return End { status: Status::Failed, incomplete: None, error: Some(error), at };
     }
-    let reasons = || response.finishes.iter().flatten();
+    // Of several answers the first is the one that every dialect can show; the others keep their own reasons.
+    let reasons = || response.finishes.first().into_iter().flatten();
     let failed = reasons().any(|reason| matches!(reason, FinishReason::MalformedCall));
     if failed {
         let error = Error::upstream("the model wrote a tool call that cannot be read; try again");

@@ -3,8 +3,8 @@
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use trilith_core::{Event, Response, Status};
-use trilith_dialect::Writer;
+use trilith_core::{Event, Loss, Response, Status, StreamOptions};
+use trilith_dialect::{Dialect, Writer};
 use trilith_runtime::{Run, Step};
 
 use crate::exchange::Exchange;
@@ -16,14 +16,22 @@ const ENOUGH: usize = 64 << 10;
 /// leaves cancels it. All frames that are ready leave in one piece.
 pub(crate) struct RunBody {
     run: Run,
+    client: &'static dyn Dialect,
     writer: Box<dyn Writer>,
+    /// What the client's dialect could not show of the answer.
+    unshown: Vec<Loss>,
     exchange: Exchange,
     ended: bool,
 }
 
 impl RunBody {
-    pub(crate) fn new(run: Run, writer: Box<dyn Writer>, exchange: Exchange) -> Self {
-        Self { run, writer, exchange, ended: false }
+    pub(crate) fn new(
+        run: Run,
+        client: &'static dyn Dialect,
+        options: StreamOptions,
+        exchange: Exchange,
+    ) -> Self {
+        Self { run, client, writer: client.writer(options), unshown: Vec::new(), exchange, ended: false }
     }
 
     pub(crate) fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
@@ -32,8 +40,15 @@ impl RunBody {
         }
         let mut frames = Vec::with_capacity(1 << 10);
         loop {
-            let writer = &mut self.writer;
-            let step = self.run.poll_step(context, &mut |event: &Event, response: &Response| {
+            let Self { run, writer, client, unshown, .. } = self;
+            let step = run.poll_step(context, &mut |event: &Event, response: &Response| {
+                if matches!(event, Event::End(_)) {
+                    // What this client's dialect cannot show is known when everything is there.
+                    *unshown = client.response_losses(response);
+                    for loss in &*unshown {
+                        writer.write(&Event::Loss(loss.clone()), response, &mut frames);
+                    }
+                }
                 writer.write(event, response, &mut frames);
             });
             match step {
@@ -60,7 +75,9 @@ impl RunBody {
         if let (Status::Failed, Some(error)) = (response.status, &response.error) {
             self.exchange.error(error);
         }
-        self.exchange.losses(self.run.losses());
+        let mut losses = self.run.losses().to_vec();
+        losses.append(&mut self.unshown);
+        self.exchange.losses(&losses);
         self.exchange.publish_losses();
         self.exchange.finished(200);
     }

@@ -125,7 +125,7 @@ impl ModelCall<'_> {
         exchange.answered_by(run.upstream(), dialect, MeteredRoad::Runtime);
         if options.stream {
             let headers = answer_headers(&run);
-            let body = RunBody::new(run, self.client.writer(options), exchange);
+            let body = RunBody::new(run, self.client, options, exchange);
             let mut answer = answer::events(Answer::Run(Box::new(body)));
             answer.headers_mut().extend(headers);
             return Ok(answer);
