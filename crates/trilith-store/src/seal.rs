@@ -13,7 +13,7 @@ use chacha20poly1305::{
     aead::{Aead, Payload},
 };
 use sha2::{Digest, Sha256};
-use trilith_core::{Error, Sealer};
+use trilith_core::{Error, ErrorKind, ErrorOrigin, Sealer};
 
 const PREFIX: &str = "tl1.";
 const KEY: usize = 32;
@@ -142,8 +142,10 @@ impl Sealer for EnvelopeSealer {
     fn open(&self, tenant: &str, purpose: &str, envelope: &str) -> Result<Vec<u8>, Error> {
         // One answer for every cause, so that nothing can be learned from it.
         let refused = || {
-            Error::bad_request(
-                "encrypted_content",
+            // Which field it came in, the caller of this port knows.
+            Error::new(
+                ErrorKind::BadRequest,
+                ErrorOrigin::Caller,
                 "this sealed content cannot be opened: it is changed, cut, or not yours",
             )
             .with_code("invalid_encrypted_content")

@@ -110,11 +110,15 @@ fn reclaim(connection: &Connection, sid: i64, budget: &mut i64) -> Result<()> {
 fn need(connection: &Connection, sid: i64) -> Result<(i64, i64, bool)> {
     connection
         .prepare_cached(
-            "SELECT s.tip, MAX(IFNULL(r.high, 0), IFNULL(f.high, 0)), r.high IS NOT NULL OR f.high IS NOT NULL
-             FROM segment s,
-                 (SELECT MAX(out_to) AS high FROM response WHERE sid = ?1) r,
-                 (SELECT MAX(parent_pos) AS high FROM segment WHERE parent_sid = ?1) f
-             WHERE s.sid = ?1",
+            // The newest response reaches furthest: each goes on from the one before it.
+            "SELECT tip,
+                 (SELECT out_to FROM response WHERE sid = ?1 ORDER BY rid DESC LIMIT 1),
+                 (SELECT MAX(parent_pos) FROM segment WHERE parent_sid = ?1)
+             FROM segment WHERE sid = ?1",
         )?
-        .query_row([sid], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .query_row([sid], |row| {
+            let (tip, response, fork): (i64, Option<i64>, Option<i64>) =
+                (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok((tip, response.max(fork).unwrap_or(0), response.or(fork).is_some()))
+        })
 }

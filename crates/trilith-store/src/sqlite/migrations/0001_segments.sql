@@ -18,7 +18,7 @@ CREATE TABLE segment (
     -- Whether its end still holds items that nothing needs any more; the next sweep goes on with them.
     loose      INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX segment_parent ON segment (parent_sid) WHERE parent_sid IS NOT NULL;
+CREATE INDEX segment_parent ON segment (parent_sid, parent_pos) WHERE parent_sid IS NOT NULL;
 CREATE INDEX segment_loose ON segment (loose) WHERE loose = 1;
 
 -- With a rowid on purpose: in a tree by (sid, pos) a row of 1 KB already spills into a page of its own, and
