@@ -26,7 +26,11 @@ impl Events {
     }
 
     /// Hands out what was read, and the fault behind it next time.
-    fn deliver(&mut self, batch: Vec<Event>, result: Result<(), Error>) -> Poll<Option<<Self as Stream>::Item>> {
+    fn deliver(
+        &mut self,
+        batch: Vec<Event>,
+        result: Result<(), Error>,
+    ) -> Poll<Option<<Self as Stream>::Item>> {
         match result {
             Err(fault) if batch.is_empty() => {
                 self.body = None;

@@ -22,9 +22,10 @@ pub(crate) fn of_exchange(error: NetError) -> Error {
             upstream(ErrorKind::Timeout, "the upstream cannot be reached in time; try again later")
         }
         NetKind::Timeout(_) => upstream(ErrorKind::Timeout, "the upstream took too long; try again later"),
-        NetKind::Closed => {
-            upstream(ErrorKind::UpstreamBroken, "the upstream closed the connection before the end; try again")
-        }
+        NetKind::Closed => upstream(
+            ErrorKind::UpstreamBroken,
+            "the upstream closed the connection before the end; try again",
+        ),
         NetKind::Protocol | NetKind::Decode => {
             upstream(ErrorKind::UpstreamBroken, "the upstream's answer cannot be read; try again later")
         }
@@ -45,6 +46,21 @@ pub(crate) fn of_answer(dialect: &dyn Dialect, status: u16, headers: &HeaderMap,
         && error.retry != Retry::Never
     {
         error.retry = Retry::Same(Some(pause));
+    }
+    error
+}
+
+/// The error without the credential: some places repeat it in their own words, in any form.
+pub(crate) fn without(mut error: Error, secret: Option<&str>) -> Error {
+    let Some(secret) = secret.filter(|secret| !secret.is_empty()) else { return error };
+    if error.public.contains(secret) {
+        error.public = error.public.replace(secret, "[redacted]").into();
+    }
+    if error.code.as_ref().is_some_and(|code| code.contains(secret)) {
+        error.code = None;
+    }
+    if error.param.as_ref().is_some_and(|param| param.contains(secret)) {
+        error.param = None;
     }
     error
 }

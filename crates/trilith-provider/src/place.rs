@@ -62,6 +62,8 @@ struct Inner {
     uri: Uri,
     models_uri: Uri,
     headers: HeaderMap,
+    /// The credential itself, to keep it out of what the place says about it.
+    api_key: Option<String>,
     account: String,
     quirks: Quirks,
     timeouts: Timeouts,
@@ -98,8 +100,8 @@ impl Place {
             all.insert(key, value);
         }
         let account = api_key.as_deref().map(fingerprint).unwrap_or_default();
-        if let Some(key) = api_key {
-            let (field, value) = dialect.credential(&key);
+        if let Some(key) = &api_key {
+            let (field, value) = dialect.credential(key);
             let mut value = HeaderValue::try_from(value)
                 .map_err(|_| PlaceError(format!("provider '{name}': api_key holds what no header can")))?;
             value.set_sensitive(true);
@@ -109,6 +111,7 @@ impl Place {
             uri: uri(path.as_deref().unwrap_or_else(|| dialect.path()))?,
             models_uri: uri(models_path.as_deref().unwrap_or("/models"))?,
             headers: all,
+            api_key,
             account,
             dialect,
             quirks: settings.quirks,
@@ -128,7 +131,12 @@ fn fingerprint(key: &str) -> String {
 
 impl Inner {
     /// Sends a body; gives the answer if its status promises success.
-    async fn post(&self, body: Bytes, stream: bool, client: &trilith_core::Headers) -> Result<Response, Error> {
+    async fn post(
+        &self,
+        body: Bytes,
+        stream: bool,
+        client: &trilith_core::Headers,
+    ) -> Result<Response, Error> {
         let mut all = self.headers.clone();
         headers::add(&mut all, client);
         if stream {
@@ -148,7 +156,8 @@ impl Inner {
         if status < 400 {
             return Error::upstream("the upstream sent the request elsewhere, which is not followed");
         }
-        failure::of_answer(self.dialect, status, &head.headers, &body)
+        let error = failure::of_answer(self.dialect, status, &head.headers, &body);
+        failure::without(error, self.api_key.as_deref())
     }
 
     async fn call(&self, call: ModelCall) -> Result<EventStream, Error> {
@@ -166,7 +175,9 @@ impl Inner {
         }
         let bytes = body.collect(self.max_answer_bytes).await.map_err(failure::of_exchange)?;
         let mut events = Vec::new();
-        self.dialect.decode_response(&bytes, &encoded.names, &mut events)?;
+        self.dialect
+            .decode_response(&bytes, &encoded.names, &mut events)
+            .map_err(|error| failure::without(error, self.api_key.as_deref()))?;
         Ok(EventStream { losses, headers: passed, events: Box::pin(Whole(Some(events))) })
     }
 
@@ -198,8 +209,9 @@ impl Inner {
             return Err(self.failed(answer).await);
         }
         let body = answer.into_body().collect(self.max_answer_bytes).await.map_err(failure::of_exchange)?;
-        let list: List = serde_json::from_slice(&body)
-            .map_err(|error| Error::upstream("the upstream's model list cannot be read").with_source(error))?;
+        let list: List = serde_json::from_slice(&body).map_err(|error| {
+            Error::upstream("the upstream's model list cannot be read").with_source(error)
+        })?;
         Ok(list.data.into_iter().map(|entry| entry.id).collect())
     }
 }
