@@ -11,7 +11,7 @@ use crate::app::App;
 pub(crate) struct Exchange {
     pub(crate) app: Arc<App>,
     pub(crate) tenant: Arc<str>,
-    pub(crate) request_id: Box<str>,
+    pub(crate) request_id: Arc<str>,
     call: Call,
     upstream: Option<DialectId>,
     started_us: u64,
@@ -27,7 +27,7 @@ impl Exchange {
         app: &Arc<App>,
         client: DialectId,
         tenant: Arc<str>,
-        request_id: Box<str>,
+        request_id: Arc<str>,
         room: Admission,
     ) -> Self {
         Self {

@@ -17,13 +17,13 @@ pub(crate) struct Asked {
     pub(crate) app: Arc<App>,
     pub(crate) head: http::request::Parts,
     pub(crate) body: Incoming,
-    pub(crate) request_id: Box<str>,
+    pub(crate) request_id: Arc<str>,
 }
 
 /// Answers one request; every answer carries the request's id.
 pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>) -> Response<Answer> {
     let id = ResponseId::mint(app.runtime.clock.unix_ms(), app.runtime.ids.random());
-    let request_id: Box<str> = format!("req_{}", id.as_str()).into();
+    let request_id: Arc<str> = ["req_", id.as_str()].concat().into();
     let header = HeaderValue::try_from(&*request_id);
     let (head, body) = request.into_parts();
     let mut answer = dispatch(Asked { app, head, body, request_id }).await;
@@ -39,6 +39,7 @@ async fn dispatch(asked: Asked) -> Response<Answer> {
     let path = path.strip_suffix('/').unwrap_or(path).to_owned();
     let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
     let method = asked.head.method.clone();
+    let request_id = Arc::clone(&asked.request_id);
     let (client, result) = match (&method, segments.as_slice()) {
         (&Method::POST, ["v1", "chat", "completions"]) => {
             (DialectId::Chat, Box::pin(api::model_call::answer(asked, DialectId::Chat)).await)
@@ -46,7 +47,7 @@ async fn dispatch(asked: Asked) -> Response<Answer> {
         (&Method::POST, ["v1", "responses"]) => {
             (DialectId::Responses, Box::pin(api::model_call::answer(asked, DialectId::Responses)).await)
         }
-        (&Method::GET, ["v1", "responses"]) => (DialectId::Responses, Err(no_upgrade(asked))),
+        (&Method::GET, ["v1", "responses"]) => (DialectId::Responses, Err(no_socket(&asked))),
         (&Method::GET, ["v1", "responses", id]) => {
             (DialectId::Responses, api::responses::get(asked, id).await)
         }
@@ -65,25 +66,29 @@ async fn dispatch(asked: Asked) -> Response<Answer> {
             (DialectId::Chat, api::losses::get(&asked, id))
         }
         (&Method::GET, ["health" | "ready"]) => return api::health::ok(),
-        (_, known) => (DialectId::Chat, Err((no_route(known), asked.request_id))),
+        (_, known) => (DialectId::Chat, Err(no_route(known))),
     };
-    match result {
-        Ok(answer) => answer,
-        Err((error, request_id)) => answer::error(&error, client, &request_id),
-    }
+    result.unwrap_or_else(|error| answer::error(&error, client, &request_id))
 }
 
-/// What a handler gives back: an answer, or an error with the request's id.
-pub(crate) type Handled = Result<Response<Answer>, (Error, Box<str>)>;
+/// What a handler gives back.
+pub(crate) type Handled = Result<Response<Answer>, Error>;
 
-/// Clients that would rather have a WebSocket fall back to HTTP at once on this status (clients.md, fact 1).
-fn no_upgrade(asked: Asked) -> (Error, Box<str>) {
-    let error = Error::new(
+/// Clients that would rather have a WebSocket fall back to HTTP at once on this status; other statuses make
+/// them try for seconds (Codex).
+fn no_socket(asked: &Asked) -> Error {
+    if !asked.head.headers.contains_key(http::header::UPGRADE) {
+        return wrong_method();
+    }
+    Error::new(
         ErrorKind::UpgradeRequired,
         ErrorOrigin::Caller,
         "responses are not served over a WebSocket here; send POST /v1/responses",
-    );
-    (error, asked.request_id)
+    )
+}
+
+fn wrong_method() -> Error {
+    Error::new(ErrorKind::MethodNotAllowed, ErrorOrigin::Caller, "this path does not take this method")
 }
 
 fn no_route(segments: &[&str]) -> Error {
@@ -98,11 +103,7 @@ fn no_route(segments: &[&str]) -> Error {
             | ["health" | "ready"]
     );
     if known {
-        return Error::new(
-            ErrorKind::MethodNotAllowed,
-            ErrorOrigin::Caller,
-            "this path does not take this method",
-        );
+        return wrong_method();
     }
     Error::new(
         ErrorKind::NotFound,

@@ -11,14 +11,13 @@ use crate::{
 
 /// The report of one request of the caller's tenant.
 pub(crate) fn get(asked: &Asked, id: &str) -> Handled {
-    let fail = |error| (error, asked.request_id.clone());
-    let caller = admit::caller(&asked.app, &asked.head.headers, &asked.head.uri).map_err(fail)?;
+    let caller = admit::caller(&asked.app, &asked.head.headers, &asked.head.uri)?;
     let Some(found) = asked.app.traces.get(&caller.principal.tenant, id) else {
-        return Err(fail(Error::new(
+        return Err(Error::new(
             ErrorKind::NotFound,
             ErrorOrigin::Caller,
             "no losses are known of such a request: it lost nothing, is too long ago, or is not yours",
-        )));
+        ));
     };
     let mut body = Vec::new();
     report::encode(id, &found.losses, found.omitted, &mut body);

@@ -29,40 +29,29 @@ const STRICT: &str = "x-trilith-strict";
 pub(crate) async fn answer(asked: Asked, client: DialectId) -> Handled {
     let Asked { app, head, body, request_id } = asked;
     let Some(client) = dialect(client) else {
-        return Err((Error::internal("this dialect is not part of this build"), request_id));
+        return Err(Error::internal("this dialect is not part of this build"));
     };
-    let caller = match admit::is_json(&head.method, &head.headers)
+    let caller = admit::is_json(&head.method, &head.headers)
         .and_then(|()| admit::caller(&app, &head.headers, &head.uri))
-    {
-        Ok(caller) => caller,
-        Err(error) => {
-            app.meter.error(&error);
-            return Err((error, request_id));
-        }
-    };
+        .inspect_err(|error| app.meter.error(error))?;
     let tenant = Arc::clone(&caller.principal.tenant);
-    let exchange = Exchange::new(&app, client.id(), tenant, request_id.clone(), caller.admission);
-    let bytes = match body::read(&head.headers, body, app.limits.body_bytes).await {
-        Ok(bytes) => bytes,
-        Err(error) => return Err(refuse(exchange, error, client)),
-    };
+    let mut exchange = Some(Exchange::new(&app, client.id(), tenant, request_id, caller.admission));
     let call = ModelCall { app: &app, client, principal: &caller.principal, headers: &head.headers };
-    let mut exchange = Some(exchange);
-    match call.run(bytes, &mut exchange).await {
-        Ok(answer) => Ok(answer),
-        Err(error) => match exchange {
-            Some(exchange) => Err(refuse(exchange, error, client)),
-            None => Err((error, request_id)),
-        },
-    }
+    let outcome = match body::read(&head.headers, body, app.limits.body_bytes).await {
+        Ok(bytes) => call.run(bytes, &mut exchange).await,
+        Err(error) => Err(error),
+    };
+    outcome.inspect_err(|error| {
+        if let Some(exchange) = &mut exchange {
+            fail(exchange, error, client);
+        }
+    })
 }
 
 /// Ends an exchange with an error.
-fn refuse(mut exchange: Exchange, error: Error, client: &dyn Dialect) -> (Error, Box<str>) {
-    exchange.error(&error);
-    exchange.finished(client.render_error(&error, "", &mut Vec::new()));
-    let request_id = exchange.request_id.clone();
-    (error, request_id)
+fn fail(exchange: &mut Exchange, error: &Error, client: &dyn Dialect) {
+    exchange.error(error);
+    exchange.finished(client.render_error(error, "", &mut Vec::new()));
 }
 
 struct ModelCall<'a> {
@@ -193,8 +182,8 @@ impl ModelCall<'_> {
         exchange.losses(&lost);
         exchange.publish_losses();
         if let (Status::Failed, Some(error)) = (response.status, &response.error) {
-            let (error, request_id) = refuse(exchange, error.clone(), self.client);
-            return Ok(answer::error(&error, self.client.id(), &request_id));
+            fail(&mut exchange, error, self.client);
+            return Ok(answer::error(error, self.client.id(), &exchange.request_id));
         }
         let mut body = Vec::with_capacity(2 << 10);
         self.client.encode_response(response, &mut body);

@@ -23,16 +23,15 @@ pub(crate) fn list(asked: &Asked) -> Handled {
 pub(crate) fn get(asked: &Asked, name: &str) -> Handled {
     let caller = caller(asked)?;
     if name.is_empty() || !caller.principal.may_call(name) || asked.app.router.resolve(name).is_none() {
-        return Err((unknown(name), asked.request_id.clone()));
+        return Err(unknown(name));
     }
     let mut body = Vec::new();
     models::encode_model(name, &mut body);
     Ok(answer::json(StatusCode::OK, body))
 }
 
-fn caller(asked: &Asked) -> Result<admit::Caller, (Error, Box<str>)> {
+fn caller(asked: &Asked) -> Result<admit::Caller, Error> {
     admit::caller(&asked.app, &asked.head.headers, &asked.head.uri)
-        .map_err(|error| (error, asked.request_id.clone()))
 }
 
 /// Nobody serves a model of that name, or this caller may not know that somebody does.

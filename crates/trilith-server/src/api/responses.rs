@@ -17,11 +17,9 @@ struct Ask {
 }
 
 impl Ask {
-    fn admit(asked: Asked) -> Result<Self, (Error, Box<str>)> {
-        match admit::caller(&asked.app, &asked.head.headers, &asked.head.uri) {
-            Ok(caller) => Ok(Self { asked, caller }),
-            Err(error) => Err((error, asked.request_id)),
-        }
+    fn admit(asked: Asked) -> Result<Self, Error> {
+        let caller = admit::caller(&asked.app, &asked.head.headers, &asked.head.uri)?;
+        Ok(Self { asked, caller })
     }
 
     fn store(&self) -> &dyn Store {
@@ -77,41 +75,26 @@ impl Ask {
         responses::encode_item_list(&found.items, found.has_more, &mut body);
         Ok(body)
     }
-
-    fn answer(self, outcome: Result<Vec<u8>, Error>) -> Handled {
-        match outcome {
-            Ok(body) => Ok(answer::json(StatusCode::OK, body)),
-            Err(error) => Err((error, self.asked.request_id)),
-        }
-    }
 }
 
 /// A response as it stands; also one that is still being made.
 pub(crate) async fn get(asked: Asked, id: &str) -> Handled {
-    let ask = Ask::admit(asked)?;
-    let outcome = ask.get(id).await;
-    ask.answer(outcome)
+    Ok(answer::json(StatusCode::OK, Ask::admit(asked)?.get(id).await?))
 }
 
 /// Deletes a response. Responses that continued it keep their context.
 pub(crate) async fn delete(asked: Asked, id: &str) -> Handled {
-    let ask = Ask::admit(asked)?;
-    let outcome = ask.delete(id).await;
-    ask.answer(outcome)
+    Ok(answer::json(StatusCode::OK, Ask::admit(asked)?.delete(id).await?))
 }
 
 /// Only background responses can be cancelled, and none is served.
 pub(crate) async fn cancel(asked: Asked, id: &str) -> Handled {
-    let ask = Ask::admit(asked)?;
-    let outcome = ask.cancel(id).await;
-    ask.answer(outcome)
+    Ok(answer::json(StatusCode::OK, Ask::admit(asked)?.cancel(id).await?))
 }
 
 /// The whole effective input of a response, earlier turns included.
 pub(crate) async fn input_items(asked: Asked, id: &str) -> Handled {
-    let ask = Ask::admit(asked)?;
-    let outcome = ask.input_items(id).await;
-    ask.answer(outcome)
+    Ok(answer::json(StatusCode::OK, Ask::admit(asked)?.input_items(id).await?))
 }
 
 fn page(asked: &Asked) -> Result<InputPage, Error> {

@@ -241,6 +241,7 @@ pub(crate) struct ApiKey {
 }
 
 /// `[local]`.
+#[cfg_attr(not(feature = "local"), expect(dead_code, reason = "read only by builds with the embedded model"))]
 #[derive(Debug, Clone)]
 pub(crate) struct Local {
     /// A GGUF file.

@@ -93,6 +93,7 @@ impl Problems {
         Self::new(source, problems.collect())
     }
 
+    #[cfg(test)]
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
