@@ -110,20 +110,25 @@ impl Body {
     ///
     /// # Errors
     /// As [`Body::chunk`], and [`ErrorKind::TooLarge`] as soon as more than `limit` bytes
-    /// have come (after decompression).
+    /// have come (after decompression) or are announced.
     pub async fn collect(mut self, limit: usize) -> Result<Bytes, NetError> {
         if let Some(decoder) = &mut self.decoder {
             decoder.expect_whole();
         }
-        let Some(first) = self.chunk().await.transpose()? else {
-            return Ok(Bytes::new());
-        };
         let within = |len: usize| {
             if len > limit {
                 Err(NetError::new(ErrorKind::TooLarge, format!("the response body is over {limit} bytes")))
             } else {
                 Ok(())
             }
+        };
+        if self.decoder.is_none()
+            && let Some(announced) = self.exchange.as_ref().and_then(|exchange| exchange.announced())
+        {
+            within(usize::try_from(announced).unwrap_or(usize::MAX))?;
+        }
+        let Some(first) = self.chunk().await.transpose()? else {
+            return Ok(Bytes::new());
         };
         within(first.len())?;
         let Some(second) = self.chunk().await.transpose()? else {

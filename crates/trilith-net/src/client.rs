@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::uri::Authority;
-use http::{Method, StatusCode, Uri};
-use http_body_util::Full;
+use http::{Method, Uri};
 use tokio::time::Instant;
 
+use crate::answer::Answer;
 use crate::body::Body;
 use crate::clock::now;
 use crate::config::{ClientConfig, DecodeCaps, Timeouts};
 use crate::connect::{Target, connect};
 use crate::decode::Decoder;
 use crate::error::{ErrorKind, NetError, TimeoutPhase};
-use crate::exchange::{Exchange, send_head};
+use crate::exchange::{Exchange, Frame, send_head};
+use crate::outgoing::Outgoing;
 use crate::pool::{Key, Origin, Pool, PoolStats, Scheme};
 use crate::proxy::{Proxies, Proxy, bare_host};
 use crate::request::Request;
@@ -98,10 +97,10 @@ impl Client {
                 _ => authority.clone(),
             },
         });
-        let message = message(request, &authority, proxy.filter(|_| !tls))?;
+        let mut outgoing = Outgoing::new(request, &authority, proxy.filter(|_| !tls))?;
 
         if let Some(wire) = shared.pool.take(&origin, start) {
-            match shared.exchange(wire, message.clone(), &origin, deadlines).await {
+            match shared.exchange(wire, &mut outgoing, &origin, deadlines).await {
                 Err(error) if error.kind() == ErrorKind::Closed && error.retryable() => {
                     shared.pool.count_resent();
                 }
@@ -110,7 +109,7 @@ impl Client {
         }
         let wire = Box::pin(shared.open(&target, proxy, deadlines)).await?;
         let deadlines = Deadlines { sending: now(), ..deadlines };
-        shared.exchange(wire, message, &origin, deadlines).await
+        shared.exchange(wire, &mut outgoing, &origin, deadlines).await
     }
 
     /// Closes the idle connections that are too old or that their server has closed. The
@@ -148,31 +147,31 @@ impl Shared {
             .await
             .map_err(|_| NetError::timeout(phase, &target.authority()).with_retryable(true))??;
         self.pool.count_opened();
-        Wire::new(stream, self.max_head)
-            .await
-            .map_err(|error| NetError::from_hyper(error, &target.authority()).with_retryable(true))
+        Ok(Wire::new(stream, self.max_head))
     }
 
     async fn exchange(
         &self,
         mut wire: Box<Wire>,
-        message: http::Request<Full<Bytes>>,
+        outgoing: &mut Outgoing,
         origin: &Arc<Origin>,
         deadlines: Deadlines,
     ) -> Result<Response, NetError> {
-        let peer = origin.name();
         let Deadlines { timeouts, sending, total } = deadlines;
         let first_byte = sending + timeouts.first_byte;
-        let answer = send_head(&mut wire, message, first_byte, total, peer).await?;
-        let (mut head, incoming) = answer.into_parts();
-        if head.status == StatusCode::SWITCHING_PROTOCOLS {
-            return Err(NetError::new(ErrorKind::Protocol, format!("{peer} switched protocols unasked")));
-        }
-        let exchange =
-            Exchange::new(wire, incoming, Arc::clone(&self.pool), Arc::clone(origin), timeouts.idle, total);
+        outgoing.rewind();
+        let answer = send_head(&mut wire, outgoing, first_byte, total, origin.name()).await?;
+        let Answer { status, version, mut headers, framing, keep } = answer;
+        let frame =
+            Frame { pool: Arc::clone(&self.pool), origin: Arc::clone(origin), idle: timeouts.idle, total };
+        let exchange = Exchange::new(wire, outgoing.take_rest(), framing, keep, frame);
         let decoder =
-            if exchange.is_over() { None } else { Decoder::for_headers(&mut head.headers, self.decode)? };
-        Ok(Response::from_parts(head, Body::new(exchange, decoder)))
+            if exchange.is_over() { None } else { Decoder::for_headers(&mut headers, self.decode)? };
+        let mut response = Response::new(Body::new(exchange, decoder));
+        *response.status_mut() = status;
+        *response.version_mut() = version;
+        *response.headers_mut() = headers;
+        Ok(response)
     }
 }
 
@@ -197,52 +196,4 @@ fn authority(request: &Request) -> Result<Authority, NetError> {
         Some(authority) => Ok(authority.clone()),
         None => bad("a URL needs a host"),
     }
-}
-
-/// The message as it goes on the wire: origin form, or absolute form through `forward`.
-fn message(
-    request: Request,
-    authority: &Authority,
-    forward: Option<&Proxy>,
-) -> Result<http::Request<Full<Bytes>>, NetError> {
-    let Request { method, uri, mut headers, body, accept_compressed, .. } = request;
-    own_headers(&mut headers, authority, accept_compressed)?;
-    let uri = match forward {
-        None => match uri.path_and_query() {
-            Some(path) => Uri::from(path.clone()),
-            None => Uri::from_static("/"),
-        },
-        Some(proxy) => {
-            if let Some(value) = &proxy.authorization {
-                headers.insert(header::PROXY_AUTHORIZATION, value.clone());
-            }
-            uri
-        }
-    };
-    let mut message = http::Request::new(Full::new(body));
-    *message.method_mut() = method;
-    *message.uri_mut() = uri;
-    *message.headers_mut() = headers;
-    Ok(message)
-}
-
-fn own_headers(
-    headers: &mut HeaderMap,
-    authority: &Authority,
-    accept_compressed: bool,
-) -> Result<(), NetError> {
-    const OWN: [HeaderName; 3] = [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION];
-    for name in OWN {
-        headers.remove(name);
-    }
-    if !headers.contains_key(header::HOST) {
-        let host = HeaderValue::from_str(authority.as_str()).map_err(|error| {
-            NetError::new(ErrorKind::Invalid, "the URL's host is unreadable").caused_by(error)
-        })?;
-        headers.insert(header::HOST, host);
-    }
-    if accept_compressed && !headers.contains_key(header::ACCEPT_ENCODING) {
-        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, br, zstd, deflate"));
-    }
-    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 /// Which of the four limits of [`Timeouts`](crate::Timeouts) ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,19 @@ pub enum ErrorKind {
     Proxy,
 }
 
+/// What is wrong with the bytes of a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// They end too early.
+    Closed,
+    /// The head has too many bytes or lines.
+    HeadTooLarge,
+    /// Trailers or chunk extensions have too many bytes or lines.
+    ChunksTooLarge,
+    /// They are not HTTP/1.1; the text says where.
+    Malformed(&'static str),
+}
+
 /// A failed exchange. `Display` is fit for logs and clients: it names the host and the
 /// kind of failure, never userinfo, path, query or header values.
 pub struct NetError {
@@ -80,16 +94,33 @@ impl NetError {
         Self::new(ErrorKind::Timeout(phase), text)
     }
 
-    /// Sorts an error of the HTTP engine into a kind.
-    pub(crate) fn from_hyper(error: hyper::Error, peer: &str) -> Self {
-        let kind = hyper_kind(&error);
-        let text = match kind {
-            ErrorKind::Closed => format!("{peer} closed the connection before the end"),
-            ErrorKind::TooLarge => format!("{peer} sent a response head over the limit"),
-            ErrorKind::Invalid => format!("the request for {peer} cannot be sent"),
-            _ => format!("{peer} sent a malformed HTTP/1.1 response"),
+    /// A connection that failed below HTTP.
+    pub(crate) fn from_io(error: io::Error, peer: &str) -> Self {
+        // The TLS layer reports broken records as these two.
+        let fault = match error.kind() {
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Fault::Malformed("broken bytes"),
+            _ => Fault::Closed,
         };
-        Self::new(kind, text).caused_by(error)
+        Self::from_fault(fault, peer).caused_by(error)
+    }
+
+    /// A response that is not as it should be.
+    pub(crate) fn from_fault(fault: Fault, peer: &str) -> Self {
+        match fault {
+            Fault::Closed => {
+                Self::new(ErrorKind::Closed, format!("{peer} closed the connection before the end"))
+            }
+            Fault::HeadTooLarge => {
+                Self::new(ErrorKind::TooLarge, format!("{peer} sent a response head over the limit"))
+            }
+            Fault::ChunksTooLarge => Self::new(
+                ErrorKind::TooLarge,
+                format!("{peer} sent trailers or chunk extensions over the limit"),
+            ),
+            Fault::Malformed(what) => {
+                Self::new(ErrorKind::Protocol, format!("{peer} sent a malformed HTTP/1.1 response: {what}"))
+            }
+        }
     }
 
     /// The class of the failure.
@@ -102,33 +133,6 @@ impl NetError {
     /// caller's to know.
     pub fn retryable(&self) -> bool {
         self.inner.retryable
-    }
-}
-
-fn hyper_kind(error: &hyper::Error) -> ErrorKind {
-    if error.is_parse_too_large() {
-        return ErrorKind::TooLarge;
-    }
-    if error.is_parse() {
-        return ErrorKind::Protocol;
-    }
-    if error.is_user() && !error.is_closed() && !error.is_canceled() {
-        return ErrorKind::Invalid;
-    }
-    let io = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
-    match io.map(std::io::Error::kind) {
-        // Broken chunk framing reaches us as one of these two.
-        Some(std::io::ErrorKind::InvalidInput | std::io::ErrorKind::InvalidData) => ErrorKind::Protocol,
-        Some(_) => ErrorKind::Closed,
-        None if error.is_incomplete_message()
-            || error.is_canceled()
-            || error.is_closed()
-            || error.is_body_write_aborted() =>
-        {
-            ErrorKind::Closed
-        }
-        // Bytes nobody asked for, on a connection that should be quiet.
-        None => ErrorKind::Protocol,
     }
 }
 

@@ -1,6 +1,13 @@
 //! The one outgoing HTTP client: pool, TLS, proxies, timeouts, decompression with caps.
 //!
-//! The client speaks HTTP/1.1 only (TLS offers just that protocol by ALPN). One request
+//! The client speaks HTTP/1.1 only (TLS offers just that protocol by ALPN), by a codec of
+//! its own: requests are complete before they are sent and responses are passed on in the
+//! pieces they arrive in, so a general engine's tasks, channels and frames between the two
+//! cost several times the work itself, most of all for streams of small chunks. Heads are
+//! parsed by `httparse`, and a message that RFC 9112 leaves open to two readings is refused.
+//! The server side is no second codec: it stays with the one HTTP server stack.
+//!
+//! One request
 //! uses one connection at a time, and the task that sends the request also drives the
 //! connection: no task is started per connection, so no wake-up crosses tasks. A
 //! connection whose response was read to its end goes back to the pool; dropping a
@@ -13,6 +20,7 @@
 //! Connections and timers belong to the tokio runtime they were made on, so a [`Client`]
 //! must be used within one runtime.
 
+mod answer;
 mod body;
 mod client;
 mod clock;
@@ -21,8 +29,12 @@ mod connect;
 mod decode;
 mod error;
 mod exchange;
+mod framing;
+#[doc(hidden)]
+pub mod fuzzing;
 mod headers;
 mod link;
+mod outgoing;
 mod pool;
 mod proxy;
 mod request;

@@ -1,98 +1,106 @@
-//! One HTTP/1.1 connection with everything that stays with it between exchanges.
+//! One connection with everything that stays with it between exchanges.
 
-use std::pin::Pin;
+use std::future::Future;
+use std::io;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
-use bytes::Bytes;
-use http_body_util::Full;
-use hyper::client::conn::http1::{Builder, Connection, SendRequest};
-use hyper_util::rt::TokioIo;
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
 use crate::link::Link;
-use crate::stream::{Counted, Stream};
+use crate::stream::Stream;
 
-/// Ceiling of the engine's read buffer. Streams rarely fill it; large bodies are read in
-/// steps of this size.
-const READ_BUFFER: usize = 64 << 10;
+/// Room for one read at first; a read that fills its room doubles it.
+const MIN_ROOM: usize = 8 << 10;
 
-type Driver = Connection<TokioIo<Counted>, Full<Bytes>>;
+/// Most room for one read.
+const MAX_ROOM: usize = 64 << 10;
 
-/// A connection and its engine.
+/// Room below which it is worth making more.
+const LEAST_ROOM: usize = 4 << 10;
+
+/// A connection with its read buffer.
 pub(crate) struct Wire {
-    pub(crate) sender: SendRequest<Full<Bytes>>,
-    pub(crate) engine: Engine,
+    pub(crate) stream: Stream,
+    /// Bytes that were read and not yet used; empty between exchanges.
+    pub(crate) bytes: BytesMut,
     pub(crate) timer: Timer,
     pub(crate) link: Arc<Link>,
     pub(crate) waker: Waker,
+    /// Cap on the response heads of one exchange, in bytes.
+    pub(crate) max_head: usize,
+    room: usize,
 }
 
 impl Wire {
     /// Takes over a connected stream. Nothing is sent yet.
-    pub(crate) async fn new(stream: Stream, max_head: usize) -> hyper::Result<Box<Self>> {
+    pub(crate) fn new(stream: Stream, max_head: usize) -> Box<Self> {
         let link = Arc::new(Link::default());
-        let io = TokioIo::new(Counted::new(stream, Arc::clone(&link)));
-        let (sender, driver) = Builder::new()
-            .max_buf_size(READ_BUFFER.max(max_head))
-            .max_header_size(max_head)
-            .handshake(io)
-            .await?;
-        Ok(Box::new(Self {
-            sender,
-            engine: Engine { driver: Some(driver), failure: None },
+        Box::new(Self {
+            stream,
+            bytes: BytesMut::new(),
             timer: Timer::default(),
             waker: Waker::from(Arc::clone(&link)),
             link,
-        }))
+            max_head,
+            room: MIN_ROOM,
+        })
     }
 
-    /// Lets the engine finish an exchange whose body was read to the end, and tells
-    /// whether the connection can be kept.
+    /// Reads once behind the bytes that are there; 0 at the end of the stream.
+    pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let spare = self.bytes.capacity() - self.bytes.len();
+        if spare < LEAST_ROOM || (self.bytes.is_empty() && spare < self.room) {
+            self.bytes.reserve(self.room);
+        }
+        let spare = self.bytes.capacity() - self.bytes.len();
+        let read = ready!(pin!(self.stream.read_buf(&mut self.bytes)).poll(cx))?;
+        if read == spare {
+            self.room = (self.room * 2).min(MAX_ROOM);
+        }
+        Poll::Ready(Ok(read))
+    }
+
+    /// Hands out all bytes. Few bytes are copied: as a slice they would keep a buffer of
+    /// many times their size alive, and away from the next read.
+    pub(crate) fn take_bytes(&mut self) -> Bytes {
+        if self.bytes.is_empty() {
+            return Bytes::new();
+        }
+        if self.bytes.len() <= self.bytes.capacity() / 4 {
+            let copy = Bytes::copy_from_slice(&self.bytes);
+            self.bytes.clear();
+            return copy;
+        }
+        self.bytes.split().freeze()
+    }
+
+    /// Prepares the connection for idling, and tells whether it can be kept.
     pub(crate) fn settle(&mut self) -> bool {
+        if self.room > MIN_ROOM {
+            self.bytes = BytesMut::new();
+            self.room = MIN_ROOM;
+        }
         self.link.detach();
-        self.poll_idle()
+        self.is_quiet()
     }
 
     /// Whether the connection, idle since [`Wire::settle`], can carry another exchange.
-    /// Its socket wakes it when the server closes it; without a wake-up there is nothing
-    /// to find.
+    /// Its socket wakes it when the server closes it or sends unasked; without a wake-up
+    /// there is nothing to find.
     pub(crate) fn is_usable(&mut self) -> bool {
-        !self.link.was_woken() || self.poll_idle()
+        !self.link.was_woken() || self.is_quiet()
     }
 
-    fn poll_idle(&mut self) -> bool {
-        self.engine.poll(&mut Context::from_waker(&self.waker));
-        !self.engine.is_done() && self.sender.is_ready()
-    }
-}
-
-/// The engine that moves bytes between socket and messages; polled by whoever waits.
-pub(crate) struct Engine {
-    driver: Option<Driver>,
-    failure: Option<hyper::Error>,
-}
-
-impl Engine {
-    /// Moves whatever can be moved now.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) {
-        let Some(driver) = &mut self.driver else {
-            return;
-        };
-        if let Poll::Ready(outcome) = Pin::new(driver).poll(cx) {
-            self.driver = None;
-            self.failure = outcome.err();
-        }
-    }
-
-    /// Whether the connection is over.
-    pub(crate) fn is_done(&self) -> bool {
-        self.driver.is_none()
-    }
-
-    /// Why it ended, when it ended by a failure nobody was told of yet.
-    pub(crate) fn take_failure(&mut self) -> Option<hyper::Error> {
-        self.failure.take()
+    /// Whether there is nothing to read, neither bytes nor an end.
+    fn is_quiet(&mut self) -> bool {
+        let mut byte = [0; 1];
+        let mut probe = ReadBuf::new(&mut byte);
+        let mut cx = Context::from_waker(&self.waker);
+        Pin::new(&mut self.stream).poll_read(&mut cx, &mut probe).is_pending()
     }
 }
 

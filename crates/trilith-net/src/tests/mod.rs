@@ -1,6 +1,8 @@
 //! The client against servers on loopback.
 
+mod codec;
 mod coding;
+mod early;
 mod faults;
 mod proxies;
 mod reuse;
