@@ -9,6 +9,7 @@
 //! a time. The KV cache of the last answer stays, and the next prompt pays only for what differs.
 
 mod cpu;
+mod embedded;
 mod engine;
 mod error;
 mod gguf;
@@ -21,6 +22,7 @@ mod stream;
 mod template;
 mod vocabulary;
 
+pub use embedded::Embedded;
 pub use error::{GenerateError, LoadError};
 pub use model::{LoadOptions, Model, ModelInfo};
 pub use request::{

@@ -1,0 +1,93 @@
+//! The embedded model as one more upstream: items in, events out, no wire between.
+
+mod events;
+mod failure;
+mod items;
+mod prompt;
+mod today;
+mod tools;
+
+#[cfg(test)]
+mod tests;
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_core::Stream;
+use trilith_core::{
+    BoxFuture, Clock, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer, RelayCall,
+    Upstream,
+};
+
+use crate::{Model, Step};
+use events::{Answer, Events};
+
+/// A loaded model behind the port of all upstreams. It takes text only; whatever it cannot do is refused or
+/// reported, as with any other upstream.
+pub struct Embedded {
+    name: Box<str>,
+    model: Model,
+    clock: Arc<dyn Clock>,
+}
+
+impl Embedded {
+    /// `name` is the provider's name in configuration; `clock` tells the templates what day it is.
+    pub fn new(name: &str, model: Model, clock: Arc<dyn Clock>) -> Self {
+        Self { name: name.into(), model, clock }
+    }
+
+    async fn answer(&self, call: ModelCall) -> Result<EventStream, Error> {
+        let prompt::Prepared { request, losses, tools } =
+            prompt::prepare(&call.turn, today::of_unix_ms(self.clock.unix_ms()))?;
+        refuse(call.strict, &losses)?;
+        let mut generation = self.model.generate(request).map_err(failure::of_request)?;
+        // Faults of the prompt come as the first step. Until then nothing has been said, and another target
+        // may still be asked.
+        let first = poll_fn(|context| Pin::new(&mut generation).poll_next(context)).await;
+        let first = match first {
+            Some(Step::Failed(error)) => return Err(failure::of_request(error)),
+            Some(step) => step,
+            None => return Err(failure::of_request(crate::GenerateError::Stopped)),
+        };
+        let answer = Answer::new(tools, call.turn.settings.parallel_tool_calls == Some(false));
+        let events = Events::new(generation, answer, &self.model.info().file_stem, first);
+        Ok(EventStream { losses, headers: Vec::new(), events: Box::pin(events) })
+    }
+}
+
+/// In strict mode the first thing dropped or approximated is an error, and the model is not asked.
+fn refuse(strict: bool, losses: &[Loss]) -> Result<(), Error> {
+    let Some(loss) = losses.iter().find(|loss| strict && loss.disposition == Disposition::Warn) else {
+        return Ok(());
+    };
+    let text = format!("strict mode: '{}' cannot be kept: {}", loss.path, loss.why);
+    Err(Error::bad_request(loss.path.clone(), text).with_code("strict_loss"))
+}
+
+impl Upstream for Embedded {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn dialect(&self) -> Option<DialectId> {
+        None
+    }
+
+    fn account(&self) -> &str {
+        ""
+    }
+
+    fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<EventStream, Error>> {
+        Box::pin(self.answer(call))
+    }
+
+    fn relay(&self, _: RelayCall) -> BoxFuture<'_, Result<RelayAnswer, Error>> {
+        Box::pin(async { Err(Error::internal("the embedded model has no wire to relay to")) })
+    }
+
+    fn models(&self) -> BoxFuture<'_, Result<Vec<Box<str>>, Error>> {
+        let name = self.model.info().file_stem.as_str().into();
+        Box::pin(async { Ok(vec![name]) })
+    }
+}
