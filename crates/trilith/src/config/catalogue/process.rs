@@ -60,10 +60,11 @@ pub(super) static KEYS: &[Key] = &[
     Key::new(
         "server.header_timeout",
         Kind::Duration(100, 10 * 60_000),
-        r#""10s""#,
-        "Time in which a client must send a request's headers.",
+        r#""90s""#,
+        "Time in which a client must send a request's headers; also how long a connection without requests is \
+         kept, so keep it above the idle time of the load balancers in front.",
     )
-    .default(r#""10s""#),
+    .default(r#""90s""#),
     Key::new(
         "server.drain_timeout",
         Kind::Duration(0, 60 * 60_000),
