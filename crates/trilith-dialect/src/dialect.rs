@@ -164,7 +164,11 @@ pub trait Dialect: Send + Sync {
     /// What the answer cannot show of the response's output (found by reading, not by encoding).
     fn response_losses(&self, response: &Response) -> Vec<Loss>;
 
-    /// An error body with its HTTP status.
+    /// A field's path as this dialect's clients know it. Encoders and upstreams speak of fields in the words
+    /// of their own wire; a path of this dialect stays as it is.
+    fn respell<'p>(&self, path: &'p str) -> Cow<'p, str>;
+
+    /// An error body with its HTTP status. The field it names gets this dialect's spelling.
     fn render_error(&self, error: &Error, request_id: &str, out: &mut Vec<u8>) -> u16;
 
     /// Looks at one data payload of a passing stream, or at a whole passing body.
@@ -188,9 +192,9 @@ pub fn effective_tools<'a>(settings: &'a Settings, input: &'a [trilith_core::Ite
 /// The name under which a tool is known, for those that have one.
 pub fn tool_name(tool: &Tool) -> Option<&str> {
     match &tool.kind {
-        ToolKind::Function { name, .. } | ToolKind::Custom { name, .. } | ToolKind::Namespace { name, .. } => {
-            Some(name)
-        }
+        ToolKind::Function { name, .. }
+        | ToolKind::Custom { name, .. }
+        | ToolKind::Namespace { name, .. } => Some(name),
         ToolKind::Hosted { .. } => None,
     }
 }

@@ -7,9 +7,11 @@ pub mod frame;
 pub mod fuzzing;
 pub mod models;
 mod names;
+mod openai_error;
 pub mod report;
 pub mod responses;
 pub mod scan;
+mod spelling;
 
 use trilith_core::DialectId;
 

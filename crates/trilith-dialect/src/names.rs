@@ -38,7 +38,8 @@ impl NameMap {
             None => name.to_owned(),
         };
         let mut wire: String = joined.chars().map(|c| if is_legal_char(c) { c } else { '_' }).collect();
-        if wire != joined || wire.len() > LONGEST || wire.is_empty() || self.back.contains_key(wire.as_str()) {
+        if wire != joined || wire.len() > LONGEST || wire.is_empty() || self.back.contains_key(wire.as_str())
+        {
             wire.truncate(LONGEST - 9);
             wire = format!("{wire}_{:08x}", fingerprint(namespace, name));
         }
@@ -71,7 +72,8 @@ const fn is_legal_char(c: char) -> bool {
 /// FNV-1a over both halves: short, stable across runs and versions, and no secret.
 fn fingerprint(namespace: Option<&str>, name: &str) -> u32 {
     let halves = [namespace.unwrap_or("").as_bytes(), b"\0", name.as_bytes()];
-    halves.into_iter().flatten().fold(0x811c_9dc5, |hash, byte| {
-        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
-    })
+    halves
+        .into_iter()
+        .flatten()
+        .fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }

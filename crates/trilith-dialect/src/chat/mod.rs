@@ -1,7 +1,6 @@
 //! OpenAI Chat Completions, as OpenAI itself and the many servers shaped after it speak it.
 
 mod auth;
-mod error;
 mod json;
 mod object;
 mod request;
@@ -11,11 +10,14 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use trilith_core::{DialectId, Error, Event, Loss, Response, StreamOptions, Turn};
 
 use crate::{
-    Dialect, Encoded, NameMap, Peek, Reader, Sniffed, Target, Writer,
+    Dialect, Encoded, NameMap, Peek, Reader, Sniffed, Target, Writer, openai_error,
     scan::{Kind, Scan},
+    spelling,
 };
 
 /// The Chat Completions dialect.
@@ -71,7 +73,7 @@ impl Dialect for Chat {
     }
 
     fn decode_error(&self, status: u16, body: &[u8]) -> Error {
-        error::decode(status, body)
+        openai_error::decode(status, body)
     }
 
     fn writer(&self, options: StreamOptions) -> Box<dyn Writer> {
@@ -87,7 +89,11 @@ impl Dialect for Chat {
     }
 
     fn render_error(&self, error: &Error, _request_id: &str, out: &mut Vec<u8>) -> u16 {
-        error::render(error, out)
+        openai_error::render(error, spelling::chat, out)
+    }
+
+    fn respell<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        spelling::chat(path)
     }
 
     fn sniff(&self, data: &[u8], seen: &mut Sniffed) {

@@ -6,7 +6,6 @@
 //! accepted and go along to upstreams of this dialect.
 
 mod call_id;
-mod error;
 mod field;
 mod item;
 mod object;
@@ -19,12 +18,16 @@ mod tape;
 mod tests;
 mod tool;
 
+use std::borrow::Cow;
+
 use trilith_core::{DialectId, Error, Event, Loss, Response, StreamOptions, Turn};
 
 use crate::{
     dialect::{Dialect, Encoded, Peek, Reader, Sniffed, Target, Writer},
     names::NameMap,
+    openai_error,
     scan::Scan,
+    spelling,
 };
 
 pub use response::{encode_deleted, encode_item, encode_item_list};
@@ -82,7 +85,7 @@ impl Dialect for Responses {
     }
 
     fn decode_error(&self, status: u16, body: &[u8]) -> Error {
-        error::decode(status, body)
+        openai_error::decode(status, body)
     }
 
     fn writer(&self, options: StreamOptions) -> Box<dyn Writer> {
@@ -98,7 +101,11 @@ impl Dialect for Responses {
     }
 
     fn render_error(&self, error: &Error, _request_id: &str, out: &mut Vec<u8>) -> u16 {
-        error::render(error, out)
+        openai_error::render(error, spelling::responses, out)
+    }
+
+    fn respell<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        spelling::responses(path)
     }
 
     fn sniff(&self, data: &[u8], seen: &mut Sniffed) {

@@ -3,21 +3,20 @@
 use trilith_core::{DialectId, Error, Event, Extra, Json};
 
 use super::wire::Answer;
-use crate::{
-    NameMap,
-    chat::{error, stream::Assembler},
-};
+use crate::{NameMap, chat::stream::Assembler, openai_error};
 
 pub(in crate::chat) fn decode(body: &[u8], names: &NameMap, out: &mut Vec<Event>) -> Result<(), Error> {
     let Ok(answer) = serde_json::from_slice::<Answer<'_>>(body) else {
-        return Err(error::in_body(body)
-            .unwrap_or_else(|| error::nonsense("a body that is no answer of Chat Completions")));
+        return Err(openai_error::in_body(body)
+            .unwrap_or_else(|| openai_error::nonsense("a body that is no answer of Chat Completions")));
     };
     if answer.error.is_some() || answer.choices.is_none() {
-        return Err(error::in_body(body).unwrap_or_else(|| error::nonsense("a body without an answer")));
+        return Err(
+            openai_error::in_body(body).unwrap_or_else(|| openai_error::nonsense("a body without an answer"))
+        );
     }
     if answer.choices.as_ref().is_some_and(Vec::is_empty) {
-        return Err(error::nonsense("an answer without choices"));
+        return Err(openai_error::nonsense("an answer without choices"));
     }
     let mut extra = Extra::EMPTY;
     if let Some(moderation) = answer.moderation {

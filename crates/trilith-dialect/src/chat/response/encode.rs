@@ -15,7 +15,7 @@ pub(in crate::chat) fn encode(response: &Response, out: &mut Vec<u8>) {
     object.string("id", &answer_id(response));
     object.string("object", "chat.completion");
     object.int("created", created(response));
-    object.string("model", model(response));
+    object.string("model", &response.settings.model);
     let mut list = object.list("choices");
     for choice in 0..choices(response) {
         write_choice(response, choice, &mut list);
@@ -42,10 +42,6 @@ pub(in crate::chat) fn encode(response: &Response, out: &mut Vec<u8>) {
 /// The upstream's own time belongs to the upstream's own id.
 pub(in crate::chat) fn created(response: &Response) -> i64 {
     response.upstream.created_at.unwrap_or(response.created_at)
-}
-
-pub(in crate::chat) fn model(response: &Response) -> &str {
-    response.upstream.model.as_deref().unwrap_or(&response.settings.model)
 }
 
 /// How many answers there are; an answer is never without one.

@@ -14,5 +14,5 @@ pub(super) use shown::{answer_id, finish_word, losses};
 
 /// What the whole form and the stream write alike.
 pub(super) mod shared {
-    pub(in crate::chat) use super::encode::{REASONING_BREAK, choices, created, model, write_call};
+    pub(in crate::chat) use super::encode::{REASONING_BREAK, choices, created, write_call};
 }

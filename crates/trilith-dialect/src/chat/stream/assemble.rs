@@ -9,10 +9,8 @@ use trilith_core::{Begin, DialectId, Error, Event, Extra, Finish, FinishReason, 
 use super::said::Said;
 use crate::{
     NameMap,
-    chat::{
-        error,
-        response::wire::{Answer, Choice},
-    },
+    chat::response::wire::{Answer, Choice},
+    openai_error,
 };
 
 /// More answers than any server gives.
@@ -78,7 +76,7 @@ impl Assembler {
     fn choice(&mut self, choice: Choice<'_>, names: &NameMap, out: &mut Vec<Event>) -> Result<(), Error> {
         let place = choice.index.0.unwrap_or(0);
         if !(0..MAX_CHOICES).contains(&place) {
-            return Err(error::nonsense("a choice whose index is out of range"));
+            return Err(openai_error::nonsense("a choice whose index is out of range"));
         }
         if self.ended {
             if !self.reported_late {

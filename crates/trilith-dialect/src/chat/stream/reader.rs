@@ -5,8 +5,9 @@ use trilith_core::{Error, Event};
 use super::Assembler;
 use crate::{
     NameMap, Reader,
-    chat::{error, response},
+    chat::response,
     frame::sse::{DEFAULT_EVENT_LIMIT, FrameError, Splitter},
+    openai_error,
 };
 
 /// Reads an upstream's stream of chunks.
@@ -71,7 +72,9 @@ impl ChatReader {
         match &mut self.mode {
             Mode::Whole(body) => {
                 if body.len().saturating_add(bytes.len()) > DEFAULT_EVENT_LIMIT {
-                    return Err(error::nonsense("a body that is too long where a stream was asked for"));
+                    return Err(openai_error::nonsense(
+                        "a body that is too long where a stream was asked for",
+                    ));
                 }
                 body.extend_from_slice(bytes);
                 Ok(())
@@ -113,13 +116,13 @@ fn payload(
         Ok(answer) if answer.error.is_none() && answer.choices.is_some() => {
             assembler.take(answer, names, out)
         }
-        Ok(answer) if answer.error.is_none() => match error::in_body(body) {
+        Ok(answer) if answer.error.is_none() => match openai_error::in_body(body) {
             Some(error) if answer.usage.is_none() => Err(error),
             // Notices of other kinds, and usage without a list of choices.
             _ => assembler.take(answer, names, out),
         },
-        _ => Err(error::in_body(body)
-            .unwrap_or_else(|| error::nonsense("an event that is no chunk of Chat Completions"))),
+        _ => Err(openai_error::in_body(body)
+            .unwrap_or_else(|| openai_error::nonsense("an event that is no chunk of Chat Completions"))),
     }
 }
 

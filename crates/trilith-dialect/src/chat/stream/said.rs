@@ -10,12 +10,12 @@ use super::{
     calls::Calls,
     details::{Details, Readable},
 };
-use crate::chat::{
-    error,
-    response::{
+use crate::{
+    chat::response::{
         pieces,
         wire::{AudioDelta, Choice, Content, ContentChunk, Delta},
     },
+    openai_error,
 };
 
 /// The state of one choice.
@@ -363,7 +363,7 @@ fn reason(word: &str, matched: Option<String>) -> Result<FinishReason, Error> {
         "content_filter" | "safety" => FinishReason::ContentFilter,
         // Mistral and OpenRouter; DeepSeek.
         "error" | "insufficient_system_resource" => {
-            return Err(error::nonsense("an answer that ended in an error of its own"));
+            return Err(openai_error::nonsense("an answer that ended in an error of its own"));
         }
         word => FinishReason::Other(word.chars().take(WORD_SHOWN).collect::<String>().into()),
     })

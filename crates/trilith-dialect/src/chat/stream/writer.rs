@@ -9,12 +9,13 @@ use trilith_core::{
 use crate::{
     Writer,
     chat::{
-        error,
         json::{List, Object, int},
         response::{self, carriers, pieces, shared},
     },
     frame::sse::write_comment,
+    openai_error,
     scan::write_string,
+    spelling,
 };
 
 /// Writes a client's stream of chunks.
@@ -65,7 +66,7 @@ impl ChatWriter {
             object.string("id", &response::answer_id(response));
             object.string("object", "chat.completion.chunk");
             object.int("created", shared::created(response));
-            object.string("model", shared::model(response));
+            object.string("model", &response.settings.model);
             object.optional_string("service_tier", response.upstream.service_tier.as_deref());
             object.optional_string("system_fingerprint", response.upstream.system_fingerprint.as_deref());
             object.key("choices");
@@ -347,7 +348,7 @@ fn unfinished(out: &mut Vec<u8>) {
 
 fn failure(error: &trilith_core::Error, out: &mut Vec<u8>) {
     out.extend_from_slice(b"data: ");
-    error::render(error, out);
+    openai_error::render(error, spelling::chat, out);
     out.extend_from_slice(b"\n\n");
 }
 
@@ -357,7 +358,7 @@ fn cancelled() -> trilith_core::Error {
 }
 
 fn comment(loss: &Loss, out: &mut Vec<u8>) {
-    let text = format!("x-trilith-warning {}; {}", loss.path, loss.why);
+    let text = format!("x-trilith-warning {}; {}", spelling::chat(&loss.path), loss.why);
     write_comment(out, &text.replace(['\n', '\r'], " "));
 }
 

@@ -1,6 +1,5 @@
 //! The dialect as clients and upstreams see it.
 
-mod errors;
 mod golden;
 mod hostile;
 mod order;

@@ -1,12 +1,12 @@
 //! An upstream's whole answer, as the events its stream would have given.
 
-use trilith_core::{Begin, Error, ErrorKind, ErrorOrigin, Event, Finish, FinishReason, Retry};
+use trilith_core::{Begin, Error, Event, Finish, FinishReason};
 
 use super::usage::decode_usage;
 use crate::{
     names::NameMap,
+    openai_error,
     responses::{
-        error,
         stream::Assembly,
         tape::{Tape, Value},
     },
@@ -22,7 +22,9 @@ pub(in crate::responses) fn decode(body: &[u8], names: &NameMap, out: &mut Vec<E
         return Err(Error::upstream("The upstream's answer is not valid JSON."));
     };
     if root.get("output").is_none() && root.get("error").is_some() {
-        return Err(error::decode(500, body));
+        return Err(
+            openai_error::in_body(body).unwrap_or_else(|| openai_error::nonsense("a body without an answer"))
+        );
     }
     if root.get("output").is_none() && root.get("status").is_none() {
         return Err(Error::upstream("The upstream's answer is not a response object."));
@@ -77,13 +79,5 @@ pub(in crate::responses) fn finish_reason(
 
 /// The error that an upstream put into its answer.
 pub(in crate::responses) fn upstream_failure(value: Value<'_>) -> Error {
-    let mut error = error::classify(None, value);
-    if error.kind == ErrorKind::Internal {
-        error.kind = ErrorKind::UpstreamBroken;
-    }
-    error.origin = ErrorOrigin::Upstream;
-    if error.retry == Retry::Never && error.kind == ErrorKind::UpstreamBroken {
-        error.retry = Retry::Elsewhere;
-    }
-    error
+    openai_error::in_answer(value.raw())
 }

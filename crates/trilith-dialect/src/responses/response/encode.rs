@@ -6,9 +6,13 @@ use trilith_core::{
 };
 
 use super::{echo, usage::write_usage};
-use crate::responses::{
-    item::{View, write_item},
-    object::Object,
+use crate::{
+    openai_error,
+    responses::{
+        item::{View, write_item},
+        object::Object,
+    },
+    spelling,
 };
 
 /// What of an answer is shown, by the request's `include`, and what every rendering of it repeats.
@@ -94,7 +98,7 @@ fn write_error(object: &mut Object<'_>, response: &Response) {
     };
     let mut inner = Object::open(object.key("error"));
     inner.str("code", code);
-    inner.str("message", &error.public);
+    inner.str("message", &openai_error::message(error, spelling::responses));
     inner.close();
 }
 

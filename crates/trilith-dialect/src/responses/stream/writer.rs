@@ -15,13 +15,14 @@ use super::{
 };
 use crate::{
     dialect::Writer,
+    openai_error,
     responses::{
-        error,
         item::{Voice, shown_args, write_annotation, write_logprobs, write_part},
         object::Object,
         response::{Shown, render, write_output_item},
         tape::Tape,
     },
+    spelling,
 };
 
 /// Deltas are padded to a multiple of this many bytes where the client asked for it, so that their length
@@ -481,10 +482,11 @@ impl ResponsesWriter {
         if let (Status::Failed, Some(failure)) = (response.status, &response.error) {
             self.frame("error", out, |object| {
                 // OpenAI's wire nests these, its types do not: both are served.
-                object.str_or_null("code", error::code(failure));
-                object.str("message", &failure.public);
-                object.str_or_null("param", failure.param.as_deref());
-                error::write_fields(object.key("error"), failure);
+                let param = failure.param.as_deref().map(spelling::responses);
+                object.str_or_null("code", openai_error::code(failure));
+                object.str("message", &openai_error::message(failure, spelling::responses));
+                object.str_or_null("param", param.as_deref());
+                openai_error::write_fields(failure, spelling::responses, object.key("error"));
             });
         }
         self.life(event, response, out);
@@ -496,7 +498,7 @@ impl ResponsesWriter {
 fn write_loss(loss: &Loss, out: &mut Vec<u8>) {
     let line = |text: &str| text.replace(['\n', '\r'], " ");
     out.extend_from_slice(b": x-trilith-warning ");
-    out.extend_from_slice(line(&loss.path).as_bytes());
+    out.extend_from_slice(line(&spelling::responses(&loss.path)).as_bytes());
     out.extend_from_slice(b"; ");
     out.extend_from_slice(line(&loss.why).as_bytes());
     out.extend_from_slice(b"\n\n");

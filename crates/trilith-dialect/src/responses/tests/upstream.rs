@@ -195,7 +195,7 @@ fn upstream_error_bodies_are_classed_by_status_and_code() {
             404,
             r#"{"error":{"message":"no such model","code":"model_not_found"}}"#,
             ErrorKind::NotFound,
-            Retry::Never,
+            Retry::Elsewhere,
         ),
         (400, r#"{"error":{"message":"bad 429","param":"input"}}"#, ErrorKind::BadRequest, Retry::Never),
         (

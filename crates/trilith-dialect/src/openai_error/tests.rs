@@ -1,9 +1,9 @@
-//! Errors, both ways.
+//! Errors mean the same on both wires.
 
 use serde_json::{Value, json};
 use trilith_core::{Error, ErrorKind, ErrorOrigin, Retry};
 
-use crate::{Dialect, chat::Chat};
+use crate::{DIALECTS, Dialect, chat::Chat, responses::Responses};
 
 #[test]
 fn upstream_errors_are_classed_by_status_then_code() {
@@ -27,10 +27,14 @@ fn upstream_errors_are_classed_by_status_then_code() {
         (500, "<html><body>Internal</body></html>".into(), ErrorKind::UpstreamBroken),
         (503, String::new(), ErrorKind::Overloaded),
         (504, "upstream timed out".into(), ErrorKind::Timeout),
+        (500, told("slow_down", ""), ErrorKind::Overloaded),
+        (403, told("insufficient_quota", "pay"), ErrorKind::QuotaExhausted),
         (529, String::new(), ErrorKind::Overloaded),
     ];
     for (status, body, kind) in table {
         let error = Chat.decode_error(status, body.as_bytes());
+        let other = Responses.decode_error(status, body.as_bytes());
+        assert_eq!((&error, error.retry), (&other, other.retry));
         assert_eq!((error.kind, error.origin), (kind, ErrorOrigin::Upstream), "{status} {body}");
         assert!(!error.public.is_empty());
         assert_eq!(error.upstream.unwrap().status, Some(status));
@@ -66,20 +70,23 @@ fn an_error_is_rendered_with_all_four_keys() {
         (ErrorKind::NotFound, 404, "invalid_request_error", Value::Null),
         (ErrorKind::ContextTooLong, 400, "invalid_request_error", json!("context_length_exceeded")),
         (ErrorKind::RateLimited, 429, "rate_limit_error", json!("rate_limit_exceeded")),
-        (ErrorKind::Overloaded, 503, "server_error", json!("server_is_overloaded")),
+        (ErrorKind::TooLarge, 413, "invalid_request_error", json!("request_too_large")),
+        (ErrorKind::Overloaded, 503, "service_unavailable_error", json!("server_is_overloaded")),
         (ErrorKind::Timeout, 504, "server_error", json!("timeout")),
         (ErrorKind::UpstreamBroken, 502, "server_error", Value::Null),
         (ErrorKind::Internal, 500, "server_error", Value::Null),
     ];
     for (kind, status, word, code) in table {
-        let mut out = Vec::new();
-        let error = Error::new(kind, ErrorOrigin::Caller, "why \"so\"");
-        assert_eq!(Chat.render_error(&error, "req_1", &mut out), status);
-        let body: Value = serde_json::from_slice(&out).unwrap();
-        assert_eq!(
-            body,
-            json!({"error": {"message": "why \"so\"", "type": word, "param": null, "code": code}})
-        );
+        for dialect in DIALECTS {
+            let mut out = Vec::new();
+            let error = Error::new(kind, ErrorOrigin::Caller, "why \"so\"");
+            assert_eq!(dialect.render_error(&error, "req_1", &mut out), status);
+            let body: Value = serde_json::from_slice(&out).unwrap();
+            assert_eq!(
+                body,
+                json!({"error": {"message": "why \"so\"", "type": word, "param": null, "code": code}})
+            );
+        }
     }
     let mut out = Vec::new();
     let error = Error::bad_request("messages[0].role", "x").with_code("invalid_value");
@@ -89,6 +96,65 @@ fn an_error_is_rendered_with_all_four_keys() {
         (&body["error"]["param"], &body["error"]["code"]),
         (&json!("messages[0].role"), &json!("invalid_value"))
     );
+}
+
+#[test]
+fn texts_pass_and_codes_that_are_none_do_not() {
+    let decode = |status: u16, error: Value| {
+        Chat.decode_error(status, json!({ "error": error }).to_string().as_bytes())
+    };
+    assert_eq!(decode(500, json!({"message": "X"})).public, "X");
+    for (code, shown) in [
+        (json!("invalid_image_url"), Some("invalid_image_url")),
+        (json!("429"), None),
+        (json!(429), None),
+        (json!("see the docs"), None),
+        (json!("sk-proj-ABCDEFGH12345678"), None),
+        (json!(""), None),
+    ] {
+        assert_eq!(decode(400, json!({"message": "X", "code": code})).code.as_deref(), shown);
+    }
+    for (status, retry) in [(404, Retry::Elsewhere), (408, Retry::Elsewhere), (504, Retry::Elsewhere)] {
+        assert_eq!(decode(status, json!({})).retry, retry);
+    }
+}
+
+#[test]
+fn errors_inside_of_answers_are_classed_by_their_words() {
+    let table = [
+        (r#"{"code":"rate_limit_exceeded","message":"m"}"#, ErrorKind::RateLimited, "m"),
+        (r#"{"code":"server_error","message":"m"}"#, ErrorKind::UpstreamBroken, "m"),
+        (
+            r#"{"code":"invalid_image_url","type":"invalid_request_error","message":"m"}"#,
+            ErrorKind::BadRequest,
+            "m",
+        ),
+        (r#"{"code":"invalid_prompt","message":"m"}"#, ErrorKind::BadRequest, "m"),
+        (r#"{"type":"overloaded_error","message":"m"}"#, ErrorKind::Overloaded, "m"),
+        (r#"{"code":503,"message":"m"}"#, ErrorKind::Overloaded, "m"),
+        (r#""only words""#, ErrorKind::UpstreamBroken, "only words"),
+        ("null", ErrorKind::UpstreamBroken, "The upstream failed with status 502."),
+    ];
+    for (json, kind, text) in table {
+        let error = super::in_answer(json);
+        assert_eq!((error.kind, &*error.public), (kind, text), "{json}");
+        assert_eq!(error.upstream.unwrap().status, None);
+    }
+}
+
+#[test]
+fn a_client_reads_of_the_fields_it_wrote() {
+    let error = Error::bad_request("input[0].content[1]", "'input[0].content[1]' is a film.");
+    for (dialect, param) in [
+        (&Chat as &dyn Dialect, "messages[0].content[1]"),
+        (&Responses as &dyn Dialect, "input[0].content[1]"),
+    ] {
+        let mut out = Vec::new();
+        dialect.render_error(&error, "", &mut out);
+        let body: Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(body["error"]["param"], param);
+        assert_eq!(body["error"]["message"], format!("'{param}' is a film."));
+    }
 }
 
 #[test]

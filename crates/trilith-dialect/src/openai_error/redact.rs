@@ -56,6 +56,9 @@ fn is_key(word: &str) -> bool {
             let opens =
                 word.get(..at).and_then(|head| head.chars().next_back()).is_none_or(|c| !c.is_alphanumeric());
             let rest = word.get(at + prefix.len()..).unwrap_or_default();
+            if opens && *prefix == "sk-" && rest.len() >= 3 {
+                return true;
+            }
             opens
                 && rest.len() >= 8
                 && rest.chars().any(|c| c.is_ascii_digit() || c.is_ascii_uppercase() || c == '*')

@@ -17,6 +17,7 @@ pub(super) struct Told {
 }
 
 impl Told {
+    /// What an error body says; nothing where it is none.
     pub(super) fn read(body: &[u8]) -> Self {
         let Ok(value) = serde_json::from_slice::<Value>(body) else { return Self::default() };
         let value = match &value {
@@ -29,6 +30,15 @@ impl Told {
                 Self { message: Some(text.clone()), is_error: true, ..Self::default() }
             }
             _ => Self::bare(value),
+        }
+    }
+
+    /// What an error object, or a bare text, says that was found inside of an answer.
+    pub(super) fn inner(json: &str) -> Self {
+        match serde_json::from_str::<Value>(json) {
+            Ok(Value::String(text)) => Self { message: Some(text), is_error: true, ..Self::default() },
+            Ok(value) => Self::of(&value),
+            Err(_) => Self { is_error: true, ..Self::default() },
         }
     }
 
@@ -59,11 +69,7 @@ impl Told {
         }
     }
 
-    /// The most telling word: the code, else the type.
-    pub(super) fn word(&self) -> Option<&str> {
-        self.code.as_deref().or(self.kind.as_deref())
-    }
-
+    /// Whether the code or the type is one of the words.
     pub(super) fn is_any(&self, words: &[&str]) -> bool {
         [&self.code, &self.kind].into_iter().flatten().any(|word| words.contains(&word.as_str()))
     }
