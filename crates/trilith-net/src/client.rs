@@ -80,11 +80,7 @@ impl Client {
             Deadlines { timeouts, sending: start, total: timeouts.total.map(|total| start + total) };
         let authority = authority(&request)?;
         let tls = is_tls(&request.uri)?;
-        let target = Target {
-            host: bare_host(authority.host()),
-            port: authority.port_u16().unwrap_or(if tls { 443 } else { 80 }),
-            tls,
-        };
+        let target = target(&authority, tls)?;
         let proxy = shared.proxies.select(tls, target.host, target.port);
         let origin = shared.pool.origin(Key {
             scheme: match (tls, proxy) {
@@ -192,8 +188,20 @@ fn authority(request: &Request) -> Result<Authority, NetError> {
         Some(authority) if authority.as_str().contains('@') => {
             bad("a URL with userinfo is refused; give the credential as a header")
         }
-        Some(authority) if bare_host(authority.host()).is_empty() => bad("a URL needs a host"),
         Some(authority) => Ok(authority.clone()),
         None => bad("a URL needs a host"),
     }
+}
+
+/// Host and port of an authority without userinfo.
+fn target(authority: &Authority, tls: bool) -> Result<Target<'_>, NetError> {
+    let full = authority.host();
+    let host = bare_host(full);
+    if host.is_empty() {
+        return Err(NetError::new(ErrorKind::Invalid, "a URL needs a host"));
+    }
+    // Each look-up in an authority scans it again; what follows the host is the port.
+    let port = authority.as_str().get(full.len()..).and_then(|rest| rest.strip_prefix(':'));
+    let port = port.and_then(|digits| digits.parse().ok());
+    Ok(Target { host, port: port.unwrap_or(if tls { 443 } else { 80 }), tls })
 }

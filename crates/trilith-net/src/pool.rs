@@ -1,6 +1,7 @@
 //! Idle connections by origin.
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,10 +25,22 @@ pub(crate) enum Scheme {
 }
 
 /// What connections are interchangeable for.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) scheme: Scheme,
     pub(crate) authority: Authority,
+}
+
+impl Hash for Key {
+    /// By words, not byte by byte as an authority hashes itself. Authorities compare
+    /// without regard to case, so that bit stays out.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.scheme.hash(state);
+        for word in self.authority.as_str().as_bytes().chunks(8) {
+            let word = word.iter().fold(0_u64, |sum, byte| sum << 8 | u64::from(byte | 0x20));
+            state.write_u64(word);
+        }
+    }
 }
 
 struct Idle {
