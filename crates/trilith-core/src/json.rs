@@ -22,8 +22,9 @@ impl Json {
     }
 }
 
+/// Its length only: a tool's declaration may hold a credential.
 impl fmt::Debug for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        write!(f, "Json({} bytes)", self.0.len())
     }
 }

@@ -1,6 +1,7 @@
 //! Bytes to vocabulary and back, one folder per dialect, and the framing below them. Pure functions.
 
 pub mod chat;
+mod custom;
 mod dialect;
 pub mod frame;
 #[doc(hidden)]

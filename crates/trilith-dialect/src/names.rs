@@ -1,7 +1,7 @@
 //! Tool names on a wire that allows fewer than the caller's: a reversible map per request
 //! (translation contract §5).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A tool's full name: its namespace, if any, and its own name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +17,10 @@ pub struct FullName {
 pub struct NameMap {
     out: HashMap<FullName, Box<str>>,
     back: HashMap<Box<str>, FullName>,
+    /// Names that are the same on both sides, so that no changed one becomes equal to them.
+    plain: HashSet<Box<str>>,
+    /// Wire names of functions that stand for custom tools.
+    customs: HashSet<Box<str>>,
 }
 
 /// The longest name that the OpenAI-shaped wires take (dialects §10).
@@ -27,6 +31,9 @@ impl NameMap {
     /// the same wire name, whatever was mapped before.
     pub fn outward(&mut self, namespace: Option<&str>, name: &str) -> Box<str> {
         if namespace.is_none() && is_legal(name) && !self.back.contains_key(name) {
+            if !self.plain.contains(name) {
+                self.plain.insert(name.into());
+            }
             return name.into();
         }
         let full = FullName { namespace: namespace.map(Into::into), name: name.into() };
@@ -38,8 +45,8 @@ impl NameMap {
             None => name.to_owned(),
         };
         let mut wire: String = joined.chars().map(|c| if is_legal_char(c) { c } else { '_' }).collect();
-        if wire != joined || wire.len() > LONGEST || wire.is_empty() || self.back.contains_key(wire.as_str())
-        {
+        let taken = self.back.contains_key(wire.as_str()) || self.plain.contains(wire.as_str());
+        if wire != joined || wire.len() > LONGEST || wire.is_empty() || taken {
             wire.truncate(LONGEST - 9);
             wire = format!("{wire}_{:08x}", fingerprint(namespace, name));
         }
@@ -56,7 +63,17 @@ impl NameMap {
 
     /// Whether every name is the same on both sides.
     pub fn is_empty(&self) -> bool {
-        self.back.is_empty()
+        self.back.is_empty() && self.customs.is_empty()
+    }
+
+    /// Remembers that the function of that wire name stands for a custom tool.
+    pub(crate) fn unwrap_custom(&mut self, wire: &str) {
+        self.customs.insert(wire.into());
+    }
+
+    /// Whether the function of that wire name stands for a custom tool.
+    pub(crate) fn is_unwrapped(&self, wire: &str) -> bool {
+        self.customs.contains(wire)
     }
 }
 
@@ -76,4 +93,27 @@ fn fingerprint(namespace: Option<&str>, name: &str) -> u32 {
         .into_iter()
         .flatten()
         .fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NameMap;
+
+    #[test]
+    fn a_joined_name_never_equals_a_plain_one() {
+        let mut names = NameMap::default();
+        assert_eq!(&*names.outward(None, "crm__find"), "crm__find");
+        let joined = names.outward(Some("crm"), "find");
+        assert_ne!(&*joined, "crm__find");
+        assert_eq!(joined, names.outward(Some("crm"), "find"));
+        assert_eq!(names.inward("crm__find").namespace, None);
+        assert_eq!(names.inward(&joined).namespace.as_deref(), Some("crm"));
+
+        let mut names = NameMap::default();
+        assert_eq!(&*names.outward(Some("crm"), "find"), "crm__find");
+        let plain = names.outward(None, "crm__find");
+        assert_ne!(&*plain, "crm__find");
+        assert_eq!(names.inward(&plain).namespace, None);
+        assert_eq!(&*names.inward(&plain).name, "crm__find");
+    }
 }

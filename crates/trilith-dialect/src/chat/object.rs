@@ -106,12 +106,12 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> 
             return unreadable(error.inner());
         }
         let path = error.path().to_string();
-        let complaint = complaint(error.inner());
+        let (code, what, complaint) = complaint(error.inner());
         if path == "." {
             return Error { param: None, ..invalid("", format!("Invalid request body: {complaint}.")) };
         }
-        let code = if complaint.starts_with("invalid type") { "invalid_type" } else { "invalid_value" };
-        Error::bad_request(path.as_str(), format!("Invalid value for '{path}': {complaint}.")).with_code(code)
+        Error::bad_request(path.as_str(), format!("Invalid {what} for '{path}': {complaint}."))
+            .with_code(code)
     })
 }
 
@@ -120,10 +120,47 @@ fn unreadable(error: &serde_json::Error) -> Error {
     Error { param: None, ..Error::bad_request("", text) }
 }
 
-fn complaint(error: &serde_json::Error) -> String {
+/// The code, what of the field is wrong, and why, in the words of JSON and not of the parser's types.
+fn complaint(error: &serde_json::Error) -> (&'static str, &'static str, String) {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(head, _)| head);
-    text.chars().take(COMPLAINT_SHOWN).collect()
+    let shown = |text: &str| text.chars().take(COMPLAINT_SHOWN).collect::<String>();
+    let parts = |kind: &str| text.strip_prefix(kind)?.rsplit_once(", expected ");
+    if let Some((found, wanted)) = parts("invalid type: ") {
+        let text = format!("expected {}, but got {} instead", expected(wanted), found_kind(found));
+        return ("invalid_type", "type", shown(&text));
+    }
+    if let Some((found, wanted)) = parts("invalid value: ") {
+        let found = found.split('`').nth(1).unwrap_or(found);
+        return ("invalid_value", "value", shown(&format!("expected {}, but got {found}", expected(wanted))));
+    }
+    ("invalid_value", "value", shown(text))
+}
+
+fn expected(wanted: &str) -> &str {
+    match wanted {
+        "f64" => "a number",
+        "i64" => "an integer",
+        "u64" => "an integer of at least 0",
+        "a borrowed string" | "string" => "a string",
+        "a sequence" => "an array",
+        "a map" => "an object",
+        wanted => wanted,
+    }
+}
+
+/// The kind of value that the parser met, from its own words (`string "hot"`).
+fn found_kind(found: &str) -> &'static str {
+    match found.split([' ', '`', '"']).next().unwrap_or_default() {
+        "string" | "character" => "a string",
+        "integer" => "an integer",
+        "floating" => "a number",
+        "boolean" => "a boolean",
+        "map" => "an object",
+        "sequence" => "an array",
+        "null" | "unit" => "null",
+        _ => "something else",
+    }
 }
 
 pub(super) fn invalid(param: &str, text: impl Into<Cow<'static, str>>) -> Error {

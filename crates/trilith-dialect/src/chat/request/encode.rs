@@ -7,6 +7,14 @@ use trilith_core::{
 use super::{write_messages, write_tools};
 use crate::{Encoded, NameMap, Target, chat::json::Object};
 
+/// Fields of Responses without which the answer would mean something else, and what they ask for.
+const MEANINGFUL: [(&str, &str); 4] = [
+    ("prompt", "a stored prompt"),
+    ("context_management", "compaction on the way"),
+    ("background_options", "work in the background"),
+    ("generate", "no answer at all"),
+];
+
 /// A request being written.
 pub(super) struct Encoder<'t> {
     pub(super) turn: &'t Turn,
@@ -27,7 +35,7 @@ pub(in crate::chat) fn encode(turn: &Turn, target: &Target<'_>) -> Result<Encode
     encoder.sampling(settings, &mut out);
     encoder.output(settings, &mut out);
     encoder.identity(settings, &mut out);
-    encoder.unsaid(settings);
+    encoder.unsaid(settings)?;
     encoder.own_fields(settings, &mut out);
     if target.stream {
         out.bool("stream", true);
@@ -87,16 +95,19 @@ impl Encoder<'_> {
         }
         let included = settings.include.iter().any(|name| &**name == "message.output_text.logprobs");
         let logprobs = sampling.logprobs.or((included || sampling.top_logprobs.is_some()).then_some(true));
+        let mut with_logprobs = false;
         if let Some(wanted) = logprobs
             && self.takes("logprobs")
         {
             out.bool("logprobs", wanted);
+            with_logprobs = wanted;
         }
         let ints = [
             ("top_k", sampling.top_k.map(i64::from)),
             ("seed", sampling.seed),
             ("n", sampling.n.map(i64::from)),
-            ("top_logprobs", sampling.top_logprobs.map(i64::from)),
+            // Refused without the field above.
+            ("top_logprobs", sampling.top_logprobs.filter(|_| with_logprobs).map(i64::from)),
         ];
         for (name, value) in ints {
             if let Some(value) = value
@@ -196,7 +207,17 @@ impl Encoder<'_> {
     }
 
     /// Settings that this dialect has no word for.
-    fn unsaid(&mut self, settings: &Settings) {
+    fn unsaid(&mut self, settings: &Settings) -> Result<(), Error> {
+        for (name, what) in MEANINGFUL {
+            if settings.extra.get(DialectId::Responses, name).is_some() {
+                let text = format!(
+                    "'{name}' asks for {what}, which the upstream of the model '{}' cannot do. Leave it out or \
+                     choose a model whose provider speaks Responses.",
+                    settings.model
+                );
+                return Err(Error::bad_request(name, text).with_code("unsupported_parameter"));
+            }
+        }
         let reasoning = &settings.reasoning;
         match reasoning.summary.as_deref() {
             None => {}
@@ -217,7 +238,17 @@ impl Encoder<'_> {
         if settings.truncation == Some(Truncation::Auto) {
             self.losses.push(Loss::hint("truncation", "left to Trilith: the upstream cannot truncate"));
         }
+        if settings.max_tool_calls.is_some() {
+            self.warn_once("max_tool_calls", "Chat Completions cannot limit how many hosted calls run");
+        }
+        for (place, word) in settings.include.iter().enumerate() {
+            // What these two ask for is in the answer by other means.
+            if !["message.output_text.logprobs", "reasoning.encrypted_content"].contains(&&**word) {
+                self.losses.push(Loss::warn(format!("include[{place}]"), "Chat Completions cannot show it"));
+            }
+        }
         self.foreign("", &settings.extra);
+        Ok(())
     }
 
     fn own_fields(&mut self, settings: &Settings, out: &mut Object<'_>) {
@@ -242,8 +273,8 @@ fn response_format(format: &TextFormat, out: &mut Object<'_>) {
             if let Some(json) = &format.schema {
                 schema.json("schema", json);
             }
-            if let Some(strict) = format.strict {
-                schema.bool("strict", strict);
+            if format.strict == Some(true) {
+                schema.bool("strict", true);
             }
             schema.end();
         }

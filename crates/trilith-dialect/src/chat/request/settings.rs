@@ -159,7 +159,8 @@ fn json_schema(wire: JsonSchema<'_>) -> Result<OutputFormat, Error> {
         let param = format!("{at}.schema");
         return Err(invalid(&param, format!("Invalid type for '{param}': expected an object.")));
     }
-    Ok(OutputFormat { name: Some(name), description: wire.description, schema, strict: wire.strict })
+    let strict = Some(wire.strict.unwrap_or(false));
+    Ok(OutputFormat { name: Some(name), description: wire.description, schema, strict })
 }
 
 fn identity(request: &mut Request<'_>, settings: &mut Settings) -> Result<(), Error> {

@@ -91,7 +91,8 @@ fn function(at: &str, wire: wire::Function<'_>, extra: &mut Extra) -> Result<Too
         name,
         description: wire.description,
         parameters: wire.parameters.map(json),
-        strict: wire.strict,
+        // This dialect's default; in Responses silence means the opposite.
+        strict: Some(wire.strict.unwrap_or(false)),
     })
 }
 

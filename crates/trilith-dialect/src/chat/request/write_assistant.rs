@@ -1,6 +1,8 @@
 //! What the model said, thought and called, on the way back to a model.
 
-use trilith_core::{Call, CallKind, CarrierKind, DialectId, Error, Item, Loss, Part, PartKind, Reasoning};
+use trilith_core::{
+    Call, CallKind, Carrier, CarrierKind, DialectId, Error, Item, Loss, Part, PartKind, Reasoning,
+};
 
 use super::{
     encode::Encoder,
@@ -81,16 +83,18 @@ impl Encoder<'_> {
 
     pub(super) fn call(&mut self, id: &str, item: &Item, call: &Call, out: &mut List<'_>) {
         let name = self.names.outward(call.namespace.as_deref(), &call.name);
-        let custom = call.kind == CallKind::Custom;
+        let custom = call.kind == CallKind::Custom && self.target.quirks.custom_tools;
         let (kind, args) = if custom { ("custom", "input") } else { ("function", "arguments") };
+        let wrapped = (call.kind == CallKind::Custom && !custom).then(|| crate::custom::wrap(&call.args));
+        let text = wrapped.as_ref().unwrap_or(&call.args);
         let mut object = out.object();
         object.string("id", id);
         object.string("type", kind);
         let mut called = object.object(kind);
         called.string("name", &name);
         // Arguments that are empty stand for none (translation contract, invariant 1).
-        let empty = !custom && call.args.trim().is_empty();
-        called.string(args, if empty { "{}" } else { &call.args });
+        let empty = !custom && text.trim().is_empty();
+        called.string(args, if empty { "{}" } else { text });
         called.end();
         for field in item.extra.of(DialectId::Chat).filter(|field| !field.name.starts_with(MESSAGE_PREFIX)) {
             object.json(&field.name, &field.value);
@@ -98,9 +102,11 @@ impl Encoder<'_> {
         object.end();
     }
 
-    pub(super) fn reasoning(&mut self, list: &[&Reasoning], out: &mut Object<'_>) {
+    /// Reasoning that led to a message, with the path of each item.
+    pub(super) fn reasoning(&mut self, list: &[(String, &Reasoning)], out: &mut Object<'_>) {
         let quirks = self.target.quirks;
-        let text: Vec<&str> = list.iter().flat_map(|reasoning| &reasoning.text).map(String::as_str).collect();
+        let texts = list.iter().flat_map(|(_, reasoning)| &reasoning.text);
+        let text: Vec<&str> = texts.map(String::as_str).collect();
         if quirks.replay_reasoning {
             if !text.is_empty() {
                 out.string(&quirks.reasoning_field, &text.join("\n\n"));
@@ -108,21 +114,34 @@ impl Encoder<'_> {
                 // DeepSeek refuses a history in which any earlier turn lacks it; a space passes.
                 out.string("reasoning_content", " ");
             }
-        } else if !text.is_empty() {
-            self.losses.push(Loss::hint("reasoning", "earlier reasoning is not sent to this upstream"));
         }
-        let details = list.iter().flat_map(|reasoning| &reasoning.carriers);
-        let details: Vec<&str> = details
-            .filter(|carrier| carrier.kind == CarrierKind::Details && !carriers::is_sealed(carrier))
-            .map(|carrier| &*carrier.data)
-            .collect();
-        if !details.is_empty() {
+        for (at, reasoning) in list {
+            if !reasoning.carriers.iter().all(is_native) {
+                let why = "reasoning of another origin means nothing to this upstream";
+                self.losses.push(Loss::warn(at.as_str(), why));
+            } else if !(reasoning.text.is_empty() || quirks.replay_reasoning) || !reasoning.summary.is_empty()
+            {
+                self.losses.push(Loss::hint(at.as_str(), "earlier reasoning is not sent to this upstream"));
+            }
+        }
+        let mut details =
+            list.iter().flat_map(|(_, reasoning)| &reasoning.carriers).filter(|c| is_native(c)).peekable();
+        if details.peek().is_some() {
             let mut entries = out.list("reasoning_details");
-            for detail in details {
-                entries.item().extend_from_slice(detail.as_bytes());
+            for carrier in details {
+                carriers::write(carrier, entries.item());
             }
             entries.end();
         }
+    }
+}
+
+/// Whether upstreams of this dialect can read the carrier: one of them made it, or a client of this dialect
+/// brought it as an upstream gave it.
+fn is_native(carrier: &Carrier) -> bool {
+    match &carrier.origin {
+        Some(origin) => origin.dialect == DialectId::Chat,
+        None => carrier.kind == CarrierKind::Details && !carriers::is_sealed(carrier),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::chat::json::List;
 /// What the model did between two things of others.
 #[derive(Default)]
 struct Group<'t> {
-    reasoning: Vec<&'t Reasoning>,
+    reasoning: Vec<(usize, &'t Reasoning)>,
     said: Option<(usize, &'t Item, &'t Message)>,
     calls: Vec<(usize, &'t Item, &'t Call)>,
 }
@@ -102,7 +102,7 @@ impl<'t> Writer<'_, 't, '_> {
                     if !self.group.is_empty() && !late {
                         self.flush()?;
                     }
-                    self.group.reasoning.push(reasoning);
+                    self.group.reasoning.push((place, reasoning));
                 }
                 ItemBody::Call(call) if sayable(call.kind) => self.group.calls.push((place, item, call)),
                 ItemBody::Result(result) if sayable(result.kind) => {
@@ -233,18 +233,24 @@ impl<'t> Writer<'_, 't, '_> {
     }
 
     fn assistant(&mut self, group: &Group<'t>, claims: &[Claim]) -> Result<(), Error> {
-        let mut object = self.list.object();
-        object.string("role", "assistant");
         let calls = !group.calls.is_empty();
         let said =
             group.said.map(|(place, item, message)| (format!("{}[{place}]", self.base), item, message));
+        let thought: Vec<_> =
+            group.reasoning.iter().map(|(place, reasoning)| (self.at(*place), *reasoning)).collect();
+        let mut object = self.list.object();
+        object.string("role", "assistant");
         match &said {
             Some((at, _, message)) => {
+                if message.phase.is_some() {
+                    let why = "Chat Completions does not tell remarks from answers";
+                    self.encoder.losses.push(Loss::hint(format!("{at}.phase"), why));
+                }
                 self.encoder.said(at, &message.parts, calls, &mut self.marks, &mut object)?;
             }
             None => object.null("content"),
         }
-        self.encoder.reasoning(&group.reasoning, &mut object);
+        self.encoder.reasoning(&thought, &mut object);
         if let Some((_, item, message)) = said {
             object.optional_string("name", message.name.as_deref());
             for field in item.extra.of(DialectId::Chat) {

@@ -44,8 +44,8 @@ impl<'t> Encoder<'t> {
                 if let Some(schema) = parameters {
                     object.json("parameters", schema);
                 }
-                if let Some(strict) = strict {
-                    object.bool("strict", *strict);
+                if *strict == Some(true) {
+                    object.bool("strict", true);
                 }
                 for (name, value) in function_fields(&tool.extra) {
                     object.json(name, value);
@@ -54,7 +54,8 @@ impl<'t> Encoder<'t> {
             }
             ToolKind::Custom { name, description, format } => {
                 if !self.target.quirks.custom_tools {
-                    return Err(self.reject(at, name));
+                    self.emulated(at, (namespace, name), description.as_deref(), format.as_ref(), out);
+                    return Ok(());
                 }
                 out.string("type", "custom");
                 let mut object = out.object("custom");
@@ -80,6 +81,39 @@ impl<'t> Encoder<'t> {
             self.losses.push(trilith_core::Loss::hint(format!("{at}.cache_control"), why));
         }
         Ok(())
+    }
+
+    /// A custom tool as a function of one text, for an upstream that knows functions only. The reader of the
+    /// answer takes the text out again.
+    fn emulated(
+        &mut self,
+        at: &str,
+        (namespace, name): (Option<&str>, &str),
+        description: Option<&str>,
+        format: Option<&CustomFormat>,
+        out: &mut Object<'_>,
+    ) {
+        let wire = self.names.outward(namespace, name);
+        self.names.unwrap_custom(&wire);
+        let mut told = description.unwrap_or_default().to_owned();
+        if let Some(CustomFormat::Grammar { syntax, definition }) = format {
+            let gap = if told.is_empty() { "" } else { "\n\n" };
+            told.push_str(gap);
+            told.push_str("The input must match this grammar (");
+            told.push_str(syntax_word(*syntax));
+            told.push_str("):\n");
+            told.push_str(definition);
+            let why = "the upstream cannot hold the model to a grammar; it is told in the description";
+            self.losses.push(trilith_core::Loss::warn(format!("{at}.format"), why));
+        }
+        self.losses
+            .push(trilith_core::Loss::emulate(at, "sent as a function whose one argument is the input"));
+        out.string("type", "function");
+        let mut object = out.object("function");
+        object.string("name", &wire);
+        object.optional_string("description", Some(told.as_str()).filter(|told| !told.is_empty()));
+        object.raw("parameters", crate::custom::PARAMETERS);
+        object.end();
     }
 
     fn choice(&mut self, choice: &ToolChoice, out: &mut Object<'_>) -> Result<(), Error> {
@@ -125,6 +159,7 @@ impl<'t> Encoder<'t> {
             ToolRef::Mcp { server_label, .. } => return Err(self.reject("tool_choice", server_label)),
         };
         let wire = self.wire_name(name);
+        let kind = if self.names.is_unwrapped(&wire) { "function" } else { kind };
         out.string("type", kind);
         let mut object = out.object(kind);
         object.string("name", &wire);
@@ -212,6 +247,13 @@ fn flat(tools: Vec<&Tool>) -> Vec<Placed<'_>> {
     placed
 }
 
+const fn syntax_word(syntax: GrammarSyntax) -> &'static str {
+    match syntax {
+        GrammarSyntax::Lark => "lark",
+        GrammarSyntax::Regex => "regex",
+    }
+}
+
 fn custom_format(format: &CustomFormat, out: &mut Object<'_>) {
     let mut object = out.object("format");
     match format {
@@ -219,13 +261,7 @@ fn custom_format(format: &CustomFormat, out: &mut Object<'_>) {
         CustomFormat::Grammar { syntax, definition } => {
             object.string("type", "grammar");
             let mut grammar = object.object("grammar");
-            grammar.string(
-                "syntax",
-                match syntax {
-                    GrammarSyntax::Lark => "lark",
-                    GrammarSyntax::Regex => "regex",
-                },
-            );
+            grammar.string("syntax", syntax_word(*syntax));
             grammar.string("definition", definition);
             grammar.end();
         }

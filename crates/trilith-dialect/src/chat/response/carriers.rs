@@ -1,7 +1,8 @@
 //! Reasoning carriers in `reasoning_details` (translation contract §8).
 //!
 //! An entry of an upstream that has such a list passes as it came. Any other carrier has no slot here, so it
-//! travels as an entry of type `reasoning.encrypted` whose `format` names the slot it came from.
+//! travels as an entry of type `reasoning.encrypted` whose `format` names the slot it came from. Such an entry
+//! from an upstream (one that is a Trilith itself) is that upstream's own, and goes back to it as it came.
 
 use trilith_core::{Carrier, CarrierKind};
 
@@ -27,7 +28,7 @@ pub(in crate::chat) fn write(carrier: &Carrier, out: &mut Vec<u8>) {
     object.end();
 }
 
-/// The carrier inside an entry that [`write`] made; `None` for an upstream's own entry.
+/// The envelope inside an entry that [`write`] made for a client; `None` for an upstream's own entry.
 pub(in crate::chat) fn sealed(raw: &str) -> Option<Carrier> {
     #[derive(serde::Deserialize)]
     struct Entry {
@@ -38,5 +39,6 @@ pub(in crate::chat) fn sealed(raw: &str) -> Option<Carrier> {
     memchr::memmem::find(raw.as_bytes(), FORMAT_PREFIX.as_bytes())?;
     let entry: Entry = serde_json::from_str(raw).ok()?;
     let kind = CarrierKind::parse(entry.format?.strip_prefix(FORMAT_PREFIX)?)?;
-    Some(Carrier { kind, data: entry.data?, origin: None })
+    let data = entry.data.filter(|data| data.starts_with(ENVELOPE_PREFIX))?;
+    Some(Carrier { kind, data, origin: None })
 }

@@ -5,7 +5,7 @@ use trilith_core::{CallKind, DialectId, Item, ItemBody, Logprob, OutputItem, Par
 use super::{
     carriers,
     pieces::{has_form, write_annotation, write_logprobs},
-    shown::{answer_id, finish_word, is_visible_call},
+    shown::{answer_id, finish_word, is_visible_call, stands_apart},
     usage,
 };
 use crate::chat::json::{List, Object};
@@ -54,6 +54,8 @@ pub(in crate::chat) fn choices(response: &Response) -> u16 {
 #[derive(Default)]
 struct Said<'r> {
     text: Option<String>,
+    /// The next text is of another message than the text so far.
+    apart: bool,
     refusal: Option<String>,
     reasoning: Vec<&'r Reasoning>,
     logprobs: Vec<&'r Logprob>,
@@ -63,11 +65,16 @@ struct Said<'r> {
 }
 
 impl<'r> Said<'r> {
-    fn of(items: impl Iterator<Item = &'r OutputItem>) -> Self {
+    fn of(response: &'r Response, choice: u16) -> Self {
         let mut said = Self::default();
-        for OutputItem { item, .. } in items {
+        let own = response.output.iter().enumerate().filter(|(_, output)| output.choice == choice);
+        for (index, OutputItem { item, .. }) in own {
             match &item.body {
-                ItemBody::Message(message) => message.parts.iter().for_each(|part| said.part(&part.kind)),
+                ItemBody::Message(message) => {
+                    let spoke = said.text.as_ref().is_some_and(|text| !text.is_empty());
+                    said.apart = spoke && stands_apart(response, index);
+                    message.parts.iter().for_each(|part| said.part(&part.kind));
+                }
                 ItemBody::Reasoning(reasoning) => said.reasoning.push(reasoning),
                 ItemBody::Call(_) if is_visible_call(item) => said.calls.push(item),
                 _ => {}
@@ -79,7 +86,11 @@ impl<'r> Said<'r> {
     fn part(&mut self, kind: &'r PartKind) {
         match kind {
             PartKind::Text(text) => {
-                self.text.get_or_insert_default().push_str(&text.text);
+                let said = self.text.get_or_insert_default();
+                if !text.text.is_empty() && std::mem::take(&mut self.apart) {
+                    said.push_str(BREAK);
+                }
+                said.push_str(&text.text);
                 self.logprobs.extend(&text.logprobs);
                 self.annotations.extend(text.annotations.iter().filter(|annotation| has_form(annotation)));
             }
@@ -91,7 +102,7 @@ impl<'r> Said<'r> {
 }
 
 fn write_choice(response: &Response, choice: u16, list: &mut List<'_>) {
-    let said = Said::of(response.output.iter().filter(|output| output.choice == choice));
+    let said = Said::of(response, choice);
     let mut object = list.object();
     object.int("index", choice);
     let mut message = object.object("message");
@@ -143,7 +154,7 @@ fn write_reasoning(list: &[&Reasoning], out: &mut Object<'_>) {
     let texts = list.iter().flat_map(|reasoning| reasoning.summary.iter().chain(&reasoning.text));
     let texts: Vec<&str> = texts.map(String::as_str).collect();
     if !texts.is_empty() {
-        let text = texts.join(REASONING_BREAK);
+        let text = texts.join(BREAK);
         out.string("reasoning_content", &text);
         out.string("reasoning", &text);
     }
@@ -157,8 +168,8 @@ fn write_reasoning(list: &[&Reasoning], out: &mut Object<'_>) {
     }
 }
 
-/// What stands between two pieces of reasoning.
-pub(in crate::chat) const REASONING_BREAK: &str = "\n\n";
+/// What stands between two pieces of reasoning, and between two messages, which become one here.
+pub(in crate::chat) const BREAK: &str = "\n\n";
 
 fn write_audio(audio: &trilith_core::Audio, out: &mut Object<'_>) {
     let mut object = out.object("audio");

@@ -10,9 +10,9 @@ pub(super) mod wire;
 
 pub(super) use decode::decode;
 pub(super) use encode::encode;
-pub(super) use shown::{answer_id, finish_word, losses};
+pub(super) use shown::{answer_id, finish_word, losses, stands_apart};
 
 /// What the whole form and the stream write alike.
 pub(super) mod shared {
-    pub(in crate::chat) use super::encode::{REASONING_BREAK, choices, created, write_call};
+    pub(in crate::chat) use super::encode::{BREAK, choices, created, write_call};
 }

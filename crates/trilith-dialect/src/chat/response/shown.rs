@@ -26,6 +26,18 @@ pub(in crate::chat) fn is_visible_call(item: &Item) -> bool {
     matches!(&item.body, ItemBody::Call(call) if matches!(call.kind, CallKind::Function | CallKind::Custom))
 }
 
+/// Whether the message at `index` is another than what its choice said before, so that a blank line goes
+/// between them: the model calls it a remark or the answer, or something that is not shown here came between.
+/// Otherwise it goes on, since upstreams of this dialect send one content with reasoning and calls in it.
+pub(in crate::chat) fn stands_apart(response: &Response, index: usize) -> bool {
+    let Some(output) = response.output.get(index) else { return false };
+    let before = response.output.get(..index).unwrap_or_default();
+    let Some(last) = before.iter().rfind(|other| other.choice == output.choice) else { return false };
+    let shown = matches!(last.item.body, ItemBody::Message(_) | ItemBody::Reasoning(_))
+        || is_visible_call(&last.item);
+    matches!(&output.item.body, ItemBody::Message(message) if message.phase.is_some() || !shown)
+}
+
 /// The finish word of a choice (translation contract §12).
 pub(in crate::chat) fn finish_word(response: &Response, choice: u16) -> &'static str {
     let calls = visible_calls(response, choice) > 0;

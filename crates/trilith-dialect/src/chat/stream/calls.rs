@@ -23,6 +23,8 @@ struct OpenCall {
     /// The id for the item: the upstream's, unless another call has it.
     own_id: Option<Box<str>>,
     custom: bool,
+    /// It is a function that stands for a custom tool: its arguments are taken apart once they are whole.
+    wrapped: bool,
     name: String,
     shape: Shape,
     /// Arguments that came before the name.
@@ -131,6 +133,12 @@ impl Calls {
                 ends.out.push(Event::Loss(Loss::warn(path, "a call without a name is left out")));
                 continue;
             };
+            if call.wrapped {
+                let delta = crate::custom::unwrap(call.held);
+                if !delta.is_empty() {
+                    ends.out.push(Event::ArgumentsDelta { index, delta });
+                }
+            }
             let whole = call.custom || call.shape.is_whole();
             let status = if cut && !whole { ItemStatus::Incomplete } else { ItemStatus::Completed };
             closed.made += 1;
@@ -182,8 +190,9 @@ impl OpenCall {
         }
         let index = ends.next_item();
         let full = ends.names.inward(&self.name);
+        self.wrapped = !self.custom && ends.names.is_unwrapped(&self.name);
         let call = Call {
-            kind: if self.custom { CallKind::Custom } else { CallKind::Function },
+            kind: if self.custom || self.wrapped { CallKind::Custom } else { CallKind::Function },
             call_id: self.own_id.take(),
             name: full.name,
             namespace: full.namespace,
@@ -195,7 +204,7 @@ impl OpenCall {
         item.extra = std::mem::take(&mut self.extra);
         ends.out.push(Event::ItemAdded { index, choice, item: Box::new(item) });
         self.item = Some(index);
-        if !self.held.is_empty() {
+        if !self.held.is_empty() && !self.wrapped {
             ends.out.push(Event::ArgumentsDelta { index, delta: std::mem::take(&mut self.held) });
         }
     }
@@ -203,6 +212,7 @@ impl OpenCall {
     fn append(&mut self, text: &str, choice: u16, ends: &mut Ends<'_>) {
         self.announce(choice, ends);
         match self.item {
+            Some(_) if self.wrapped => self.held.push_str(text),
             Some(index) if !text.is_empty() => {
                 ends.out.push(Event::ArgumentsDelta { index, delta: text.to_owned() });
             }

@@ -3,8 +3,6 @@
 use serde_json::{Map, Value, value::RawValue};
 use trilith_core::{Carrier, CarrierKind};
 
-use crate::chat::response::carriers;
-
 /// The members that fragments of one entry continue.
 const GROWING: [&str; 3] = ["text", "summary", "data"];
 
@@ -58,7 +56,7 @@ impl Details {
     pub(super) fn carriers(self) -> Vec<Carrier> {
         let entries = self.0.into_iter().map(|entry| {
             let data = entry.raw.unwrap_or_else(|| Value::Object(entry.fields).to_string().into());
-            carriers::sealed(&data).unwrap_or(Carrier { kind: CarrierKind::Details, data, origin: None })
+            Carrier { kind: CarrierKind::Details, data, origin: None }
         });
         entries.collect()
     }

@@ -46,6 +46,8 @@ enum Slot {
 struct Begun {
     role: bool,
     calls: u32,
+    /// The message that spoke last.
+    speaker: Option<u32>,
 }
 
 impl ChatWriter {
@@ -177,6 +179,13 @@ impl ChatWriter {
         out: &mut Vec<u8>,
     ) {
         let Slot::Message { choice } = self.slot(index) else { return };
+        if !delta.is_empty()
+            && let Some(begun) = self.choices.get_mut(usize::from(choice))
+            && begun.speaker.replace(index).is_some_and(|speaker| speaker != index)
+            && response::stands_apart(response, index as usize)
+        {
+            self.member(response, choice, b"content", out, |out| write_string(out, shared::BREAK));
+        }
         if logprobs.is_empty() {
             if !delta.is_empty() {
                 self.member(response, choice, b"content", out, |out| write_string(out, delta));
@@ -374,7 +383,7 @@ impl Writer for ChatWriter {
             }
             Event::PartAdded { index, .. } => {
                 if let Slot::Reasoning { started: true, .. } = self.slot(*index) {
-                    self.reasoning(*index, shared::REASONING_BREAK, response, out);
+                    self.reasoning(*index, shared::BREAK, response, out);
                 }
             }
             Event::PartDelta { index, space, delta, .. } if !delta.is_empty() => {

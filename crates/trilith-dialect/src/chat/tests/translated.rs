@@ -84,7 +84,7 @@ fn an_assistant_turn_becomes_one_message_and_its_results_follow_in_call_order() 
         ])
     );
     let told: Vec<&str> = encoded.losses.iter().map(|loss| loss.disposition.name()).collect();
-    assert_eq!(told, ["hint"], "dropped reasoning costs no header");
+    assert_eq!(told, ["warn"], "a dropped carrier is never silent");
 }
 
 #[test]
@@ -180,15 +180,71 @@ fn namespaces_are_flattened_reversibly_everywhere() {
 }
 
 #[test]
+fn custom_tools_become_functions_where_nothing_else_is_known() {
+    let custom = Tool::new(ToolKind::Custom {
+        name: "exec".into(),
+        description: Some("Runs it.".into()),
+        format: Some(trilith_core::CustomFormat::Grammar {
+            syntax: trilith_core::GrammarSyntax::Lark,
+            definition: "start: X".into(),
+        }),
+    });
+    let mut called = call("a", "exec", None);
+    if let ItemBody::Call(call) = &mut called.body {
+        call.kind = trilith_core::CallKind::Custom;
+        call.args = "ls \"x\"".into();
+    }
+    let mut it = turn(vec![called, result("a", said("1"), None)], vec![custom]);
+    it.settings = Settings {
+        tool_choice: Some(ToolChoice::Tool(ToolRef::Custom("exec".into()))),
+        ..(*it.settings).clone()
+    }
+    .into();
+    let quirks = Quirks { custom_tools: false, ..Quirks::default() };
+    let (sent, encoded) = encode(&it, &quirks).unwrap();
+    let function = &sent["tools"][0]["function"];
+    assert_eq!(function["description"], "Runs it.\n\nThe input must match this grammar (lark):\nstart: X");
+    assert_eq!(function["parameters"]["required"], json!(["input"]));
+    assert_eq!(sent["tool_choice"], json!({"type": "function", "function": {"name": "exec"}}));
+    let sent = &sent["messages"][0]["tool_calls"][0];
+    assert_eq!(sent["function"]["arguments"], json!({"input": "ls \"x\""}).to_string());
+    let told: Vec<&str> = encoded.losses.iter().map(|loss| loss.disposition.name()).collect();
+    assert_eq!(told, ["warn", "emulate"]);
+
+    let chunk = |arguments: &str| {
+        json!({"id": "x", "choices": [{"index": 0, "delta": {"tool_calls": [
+            {"index": 0, "id": "c", "function": {"name": "exec", "arguments": arguments}}]}}]})
+    };
+    let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
+    let mut stream = String::new();
+    for chunk in [chunk("{\"inp"), chunk("ut\":\"a\\nb"), chunk("\"}"), end] {
+        stream.push_str(&format!("data: {chunk}\n\n"));
+    }
+    let mut events = Vec::new();
+    let mut reader = crate::Dialect::reader(&crate::chat::Chat, encoded.names);
+    reader.push(stream.as_bytes(), &mut events).unwrap();
+    reader.finish(&mut events).unwrap();
+    let response = super::fold(events);
+    let ItemBody::Call(call) = &response.output[0].item.body else { panic!() };
+    assert_eq!((call.kind, call.args.as_str()), (trilith_core::CallKind::Custom, "a\nb"));
+}
+
+#[test]
 fn what_cannot_be_said_is_refused_by_name() {
     let hosted =
         Tool::new(ToolKind::Hosted { tool: HostedTool::WebSearch, config: Json::from_checked("{}") });
-    let custom = Tool::new(ToolKind::Custom { name: "exec".into(), description: None, format: None });
     let quirks = Quirks { custom_tools: false, ..Quirks::default() };
-    for (tool, name) in [(hosted, "web_search"), (custom, "exec")] {
-        let error = encode(&turn(vec![Item::message(Role::User, "x")], vec![function("f"), tool]), &quirks)
-            .unwrap_err();
-        assert_eq!(error.param.as_deref(), Some("tools[1]"));
+    let error = encode(&turn(vec![Item::message(Role::User, "x")], vec![function("f"), hosted]), &quirks)
+        .unwrap_err();
+    assert_eq!(error.param.as_deref(), Some("tools[1]"));
+    assert!(error.public.contains("web_search"), "{error}");
+    for name in ["prompt", "context_management", "background_options", "generate"] {
+        let mut it = turn(vec![Item::message(Role::User, "x")], Vec::new());
+        let mut settings = (*it.settings).clone();
+        settings.extra.push(trilith_core::DialectId::Responses, name, Json::from_checked("{}"));
+        it.settings = settings.into();
+        let error = encode(&it, &quirks).unwrap_err();
+        assert_eq!(error.param.as_deref(), Some(name));
         assert!(error.public.contains(name), "{error}");
     }
     let reference = turn(vec![Item::new(ItemBody::Reference("msg_1".into()))], Vec::new());

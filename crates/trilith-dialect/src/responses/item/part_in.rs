@@ -113,7 +113,18 @@ fn address(field: &Field<'_, '_>, name: &str) -> Result<Option<MediaSource>, Err
     if text.is_empty() {
         return Err(url.wrong("expected an address, but it is empty", "invalid_value"));
     }
-    source_of(&text).map(Some).ok_or_else(|| url.wrong(BAD_DATA, "invalid_base64"))
+    let source = source_of(&text).ok_or_else(|| url.wrong(BAD_DATA, "invalid_base64"))?;
+    if field.side == Side::Client && matches!(&source, MediaSource::Url(address) if !is_web(address)) {
+        let code = if name == "image_url" { "invalid_image_url" } else { "invalid_value" };
+        return Err(url.wrong("expected an http or https address or a base64 data URL", code));
+    }
+    Ok(Some(source))
+}
+
+/// No model's provider can fetch anything else, and none should try.
+fn is_web(address: &str) -> bool {
+    let scheme = address.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http"))
 }
 
 fn image(field: &Field<'_, '_>) -> Result<PartKind, Error> {

@@ -296,6 +296,14 @@ fn has_form(part: &Part) -> bool {
 
 fn check_parts(parts: &[Part], path: &str, losses: &mut Vec<Loss>) -> Result<(), Error> {
     for (n, part) in parts.iter().enumerate() {
+        if part.extra.get(DialectId::Chat, "file").is_some() {
+            let at = format!("{path}[{n}]");
+            let why = format!(
+                "'{at}' names a file by an id that this model's upstream did not issue. Send the file's data \
+                 instead."
+            );
+            return Err(Error::bad_request(at, why).with_code("unsupported_parameter"));
+        }
         for field in part.extra.foreign_to(DialectId::Responses) {
             losses.push(Loss::warn(format!("{path}[{n}].{}", field.name), "the upstream has no such field"));
         }

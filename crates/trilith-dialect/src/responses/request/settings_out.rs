@@ -10,6 +10,9 @@ use crate::{
 /// Fields of the state that Trilith holds itself, and of the connection: never an upstream's.
 const OURS: [&str; 4] = ["background_options", "generate", "stream_id", "type"];
 
+/// Why a setting is lost. Open Responses has some of these fields and OpenAI has not.
+const NO_FIELD: &str = "not every Responses upstream has such a field; it was left out";
+
 /// Writes the settings that an upstream takes as they are, and says what it cannot take.
 pub(super) fn write(
     object: &mut Object<'_>,
@@ -63,7 +66,7 @@ fn write_sampling(object: &mut Object<'_>, settings: &Settings, losses: &mut Vec
         [("presence_penalty", sampling.presence_penalty), ("frequency_penalty", sampling.frequency_penalty)]
     {
         if penalty.is_some_and(|penalty| penalty != 0.0) {
-            losses.push(Loss::warn(name, "the upstream's Responses API has no such field; it was left out"));
+            losses.push(Loss::warn(name, NO_FIELD));
         }
     }
     for (name, set) in [
@@ -72,7 +75,7 @@ fn write_sampling(object: &mut Object<'_>, settings: &Settings, losses: &mut Vec
         ("min_p", sampling.min_p.is_some()),
     ] {
         if set {
-            losses.push(Loss::warn(name, "the upstream's Responses API has no such field; it was left out"));
+            losses.push(Loss::warn(name, NO_FIELD));
         }
     }
     if !sampling.stop.is_empty() {
@@ -218,11 +221,9 @@ fn foreign(settings: &Settings, losses: &mut Vec<Loss>) -> Result<(), Error> {
             let why = format!("The model behind this request has no {what}: leave out '{}'.", field.name);
             return Err(Error::bad_request(field.name.clone(), why).with_code("unsupported_parameter"));
         }
-        if &*field.name != "modalities" {
-            losses.push(Loss::warn(
-                field.name.clone(),
-                "the upstream's Responses API has no such field; it was left out",
-            ));
+        // Keeping answers is Trilith's own work, and it says itself when it does not.
+        if !matches!(&*field.name, "modalities" | "store") {
+            losses.push(Loss::warn(field.name.clone(), NO_FIELD));
         }
     }
     Ok(())

@@ -93,6 +93,17 @@ fn mistakes() -> Vec<(Value, &'static str, &'static str)> {
         ),
         (json!({"model": "m", "input": "x", "background": true, "store": false}), "store", "invalid_value"),
         (json!({"model": "m", "input": "x", "stream_options": {}}), "stream_options", "invalid_value"),
+        (
+            json!({"model": "m", "input": "x", "tools": vec![json!({"type": "shell"}); 513]}),
+            "tools",
+            "array_above_max_length",
+        ),
+        (
+            json!({"model": "m", "input": [{"role": "user", "content": [
+                {"type": "input_image", "image_url": "file:///etc/passwd"}]}]}),
+            "input[0].content[0].image_url",
+            "invalid_image_url",
+        ),
     ]
 }
 
@@ -113,6 +124,16 @@ fn mistakes_name_their_field() {
 fn bodies_that_are_no_json_object_are_refused() {
     for body in [&b""[..], b"{", b"[]", b"\"x\"", b"{\"model\":\"m\",}", b"\xff{}", b"{\"a\":01}"] {
         assert!(Responses.decode_request(body).is_err(), "{body:?}");
+    }
+    for (text, fine) in [
+        (r"\ud83d\ude00", true),
+        (r"\\ud800", true),
+        (r"\ud800", false),
+        (r"\udc00", false),
+        (r"\ud800\u0041", false),
+    ] {
+        let body = format!(r#"{{"model":"m","input":"{text}"}}"#);
+        assert_eq!(Responses.decode_request(body.as_bytes()).is_ok(), fine, "{body}");
     }
     let deep = format!("{{\"model\":\"m\",\"input\":{}{}}}", "[".repeat(5000), "]".repeat(5000));
     assert!(Responses.decode_request(deep.as_bytes()).is_err());

@@ -1,0 +1,39 @@
+//! Custom tools toward upstreams that know functions only (translation contract §5): a function with one text.
+
+/// The arguments of the function that stands for a custom tool.
+pub(crate) const PARAMETERS: &str = concat!(
+    r#"{"type":"object","properties":{"input":{"type":"string","description":"The input of the tool, as it is."}},"#,
+    r#""required":["input"],"additionalProperties":false}"#
+);
+
+/// The arguments that stand for the input.
+pub(crate) fn wrap(input: &str) -> String {
+    let mut out = b"{\"input\":".to_vec();
+    crate::scan::write_string(&mut out, input);
+    out.push(b'}');
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The input inside of arguments; what a model wrote otherwise is taken as the input itself.
+pub(crate) fn unwrap(args: String) -> String {
+    #[derive(serde::Deserialize)]
+    struct Wrapped {
+        input: String,
+    }
+    serde_json::from_str::<Wrapped>(&args).map_or(args, |wrapped| wrapped.input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{unwrap, wrap};
+
+    #[test]
+    fn an_input_comes_back_as_it_was() {
+        for input in ["", "a \"b\"\n{}", "{\"input\":1}"] {
+            assert_eq!(unwrap(wrap(input)), input);
+        }
+        for other in ["", "*** Begin Patch", "{\"patch\":\"x\"}", "{\"input\":\"x"] {
+            assert_eq!(unwrap(other.to_owned()), other);
+        }
+    }
+}
