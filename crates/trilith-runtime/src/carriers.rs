@@ -51,20 +51,24 @@ fn seal_one(
 }
 
 /// Where an item of the context stands in the client's request, for errors and reports.
-#[derive(Clone, Copy)]
 pub(crate) struct Places {
     /// The client's dialect.
     pub(crate) client: DialectId,
     /// How many items of the context come from an earlier response and not from this request.
     pub(crate) history: usize,
+    /// The place of each further item in the request, where that is not simply its number.
+    pub(crate) input: Option<Vec<usize>>,
 }
 
 impl Places {
     /// The path of the carrier of the item at `place` of the context.
-    fn carrier(self, place: usize) -> String {
+    fn carrier(&self, place: usize) -> String {
         match place.checked_sub(self.history) {
             None => "previous_response_id".to_owned(),
-            Some(at) if self.client == DialectId::Responses => format!("input[{at}].encrypted_content"),
+            Some(at) if self.client == DialectId::Responses => {
+                let at = self.input.as_ref().and_then(|input| input.get(at).copied()).unwrap_or(at);
+                format!("input[{at}].encrypted_content")
+            }
             // Several items may come from one message; which one is not kept.
             Some(_) => "messages.reasoning_details".to_owned(),
         }
@@ -79,7 +83,7 @@ pub(crate) fn open(
     items: &mut [Item],
     sealer: &dyn Sealer,
     tenant: &str,
-    places: Places,
+    places: &Places,
 ) -> Result<(), Error> {
     for (place, item) in items.iter_mut().enumerate() {
         let opened = match &mut item.body {
@@ -122,7 +126,7 @@ fn open_one(carrier: &mut Carrier, sealer: &dyn Sealer, tenant: &str) -> Result<
 /// Compacted history cannot be read by this target: going on without it would lose the conversation.
 pub(crate) fn keep_native(
     items: &mut [Item],
-    places: Places,
+    places: &Places,
     target: Option<&Origin>,
 ) -> Result<Vec<Loss>, Error> {
     let native = |origin: Option<&Arc<Origin>>| match (origin, target) {

@@ -1,7 +1,8 @@
 //! How a response ends, from what the model and the upstream said (translation contract §12).
 
 use trilith_core::{
-    End, Error, FinishReason, Item, ItemBody, PartKind, ResponseState, ResultOutput, Status, Usage,
+    End, Error, FinishReason, Instructions, Item, ItemBody, PartKind, ResponseState, ResultOutput, Settings,
+    Status, Usage,
 };
 
 /// The end that follows from the fold of everything the upstream said.
@@ -50,8 +51,19 @@ pub(crate) fn estimate(input_bytes: usize, response: &ResponseState) -> Usage {
     }
 }
 
+/// How much text a request holds, in bytes: its instructions and its whole context.
+pub(crate) fn input_bytes(settings: &Settings, context: &[Item]) -> usize {
+    let items = |items: &[Item]| items.iter().map(text_bytes).sum::<usize>();
+    let instructions = match &settings.instructions {
+        None => 0,
+        Some(Instructions::Text(text)) => text.len(),
+        Some(Instructions::Items(said)) => items(said),
+    };
+    instructions + items(context)
+}
+
 /// How much text an item holds, in bytes.
-pub(crate) fn text_bytes(item: &Item) -> usize {
+fn text_bytes(item: &Item) -> usize {
     let part = |part: &trilith_core::Part| match &part.kind {
         PartKind::Text(text) => text.text.len(),
         PartKind::Refusal(text) => text.len(),

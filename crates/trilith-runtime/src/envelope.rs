@@ -40,5 +40,8 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<Carrier> {
     let dialect = DialectId::parse(field()?)?;
     let (upstream, model, account) = (field()?.into(), field()?.into(), field()?.into());
     let data = field()?.into();
+    if !rest.is_empty() {
+        return None;
+    }
     Some(Carrier { kind, data, origin: Some(Arc::new(Origin { dialect, upstream, model, account })) })
 }

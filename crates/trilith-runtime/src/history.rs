@@ -1,5 +1,7 @@
 //! What a turn continues from.
 
+use std::collections::HashSet;
+
 use trilith_core::{Error, Item, ItemBody, Store, Turn, item_id};
 
 /// Inputs count from here, so that their ids never meet those of outputs.
@@ -35,30 +37,39 @@ pub(crate) fn name_inputs(response: &str, input: &mut [Item]) {
     }
 }
 
-/// Puts the items that references name in their place; a reference to nothing stays and is refused by the
-/// encoder of whatever upstream cannot resolve it.
-pub(crate) fn resolve_references(history: &[Item], input: &mut Vec<Item>) -> Result<(), Error> {
-    for place in 0..input.len() {
-        let ItemBody::Reference(id) = &input[place].body else { continue };
-        let known = history.iter().chain(&input[..place]).find(|item| item.id.as_ref() == Some(id));
-        let Some(known) = known.cloned() else {
-            return Err(Error::bad_request(
-                format!("input[{place}].id"),
-                format!(
-                    "Item with id '{}' not found; send the item itself instead of a reference.",
-                    shorten(id)
-                ),
-            ));
-        };
-        // What the history already holds is not said twice.
-        if history.iter().any(|item| item.id == known.id) {
-            input[place].body = ItemBody::Reference("".into());
-        } else {
-            input[place] = known;
+/// Takes out references: each must name an item that the context already holds, which is not said twice. Gives
+/// the place that each item left had in the request; nothing if none was taken out.
+///
+/// # Errors
+/// A reference names nothing that is known here.
+pub(crate) fn resolve_references(
+    history: &[Item],
+    input: &mut Vec<Item>,
+) -> Result<Option<Vec<usize>>, Error> {
+    let is_reference = |item: &Item| matches!(item.body, ItemBody::Reference(_));
+    if !input.iter().any(is_reference) {
+        return Ok(None);
+    }
+    let mut known: HashSet<&str> = history.iter().filter_map(|item| item.id.as_deref()).collect();
+    let mut places = Vec::with_capacity(input.len());
+    for (place, item) in input.iter().enumerate() {
+        match &item.body {
+            ItemBody::Reference(id) if known.contains(&**id) => {}
+            ItemBody::Reference(id) => {
+                let id = shorten(id);
+                return Err(Error::bad_request(
+                    format!("input[{place}].id"),
+                    format!("Item with id '{id}' not found; send the item itself instead of a reference."),
+                ));
+            }
+            _ => {
+                known.extend(item.id.as_deref());
+                places.push(place);
+            }
         }
     }
-    input.retain(|item| !matches!(&item.body, ItemBody::Reference(id) if id.is_empty()));
-    Ok(())
+    input.retain(|item| !is_reference(item));
+    Ok(Some(places))
 }
 
 fn shorten(id: &str) -> &str {

@@ -5,6 +5,21 @@ use std::collections::VecDeque;
 
 use trilith_core::{Event, Extra, ItemBody, ItemStatus, PartSpace, call_id, item_id};
 
+/// Fills the ids of an item that begins.
+pub(crate) fn fill_ids(response: &str, event: &mut Event) {
+    let Event::ItemAdded { index, item, .. } = event else { return };
+    if item.id.as_deref().is_none_or(str::is_empty) {
+        item.id = Some(item_id(response, &item.body, *index));
+    }
+    if let ItemBody::Call(call) = &mut item.body
+        && call.call_id.as_deref().is_none_or(str::is_empty)
+        && call.detail.is_none()
+    {
+        call.call_id = Some(call_id(response, *index));
+    }
+    item.status = Some(ItemStatus::InProgress);
+}
+
 /// What is open at the moment.
 #[derive(Debug, Default)]
 pub(crate) struct OpenItems(Vec<OpenItem>);
@@ -16,20 +31,10 @@ struct OpenItem {
 }
 
 impl OpenItems {
-    /// Fills the ids of an event and keeps account of what it opens or closes.
-    pub(crate) fn admit(&mut self, response: &str, event: &mut Event) {
+    /// Keeps account of what an event, which the response took, opens or closes.
+    pub(crate) fn record(&mut self, event: &Event) {
         match event {
-            Event::ItemAdded { index, item, .. } => {
-                if item.id.is_none() {
-                    item.id = Some(item_id(response, &item.body, *index));
-                }
-                if let ItemBody::Call(call) = &mut item.body
-                    && call.call_id.as_deref().is_none_or(str::is_empty)
-                    && call.detail.is_none()
-                {
-                    call.call_id = Some(call_id(response, *index));
-                }
-                item.status = Some(ItemStatus::InProgress);
+            Event::ItemAdded { index, .. } => {
                 self.0.push(OpenItem { index: *index, parts: VecDeque::new() });
             }
             Event::PartAdded { index, part, start } => {
@@ -47,19 +52,22 @@ impl OpenItems {
         }
     }
 
-    /// The events that close what is still open, cut short.
-    pub(crate) fn close(&mut self) -> Vec<Event> {
+    /// The events that close the parts of an item that is about to be closed itself.
+    pub(crate) fn close_parts(&mut self, index: u32) -> Vec<Event> {
+        let parts = self.find(index).map(|open| std::mem::take(&mut open.parts)).unwrap_or_default();
+        parts.into_iter().map(|(part, space)| Event::PartDone { index, part, space }).collect()
+    }
+
+    /// The events that close what is still open, in the order in which it was opened: cut short, but for the
+    /// item that is `whole`.
+    pub(crate) fn close(&mut self, whole: Option<u32>) -> Vec<Event> {
         let mut events = Vec::new();
         for open in std::mem::take(&mut self.0) {
             let index = open.index;
             events.extend(open.parts.into_iter().map(|(part, space)| Event::PartDone { index, part, space }));
-            events.push(Event::ItemDone {
-                index,
-                status: ItemStatus::Incomplete,
-                carriers: Vec::new(),
-                detail: None,
-                extra: Extra::EMPTY,
-            });
+            let status = if whole == Some(index) { ItemStatus::Completed } else { ItemStatus::Incomplete };
+            let (carriers, extra) = (Vec::new(), Extra::EMPTY);
+            events.push(Event::ItemDone { index, status, carriers, detail: None, extra });
         }
         events
     }

@@ -6,11 +6,16 @@ use std::{
 };
 
 use trilith_core::{
-    BoxFuture, BoxStream, Created, Disposition, End, Error, Event, Headers, Loss, Origin, Response, Status,
-    StoreError,
+    BoxFuture, BoxStream, Created, Disposition, End, Error, Event, Finish, FinishReason, Headers, Loss,
+    Origin, Response, Status, StoreError,
 };
 
-use crate::{carriers, end, normalize::OpenItems, start::Runtime, stop::StopCutter};
+use crate::{
+    carriers, end,
+    normalize::{self, OpenItems},
+    start::Runtime,
+    stop::{StopCutter, Stopped},
+};
 
 /// Whether a run has more to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +92,11 @@ impl Run {
         }
     }
 
+    /// Gives up without a trace: nothing of it was stored.
+    pub(crate) fn forget(&mut self) {
+        self.phase = Phase::Ended;
+    }
+
     /// The response as it stands.
     pub const fn response(&self) -> &Response {
         &self.response
@@ -140,52 +150,93 @@ impl Run {
     }
 
     fn take(&mut self, mut batch: Vec<Event>, watch: &mut Watcher<'_>) -> Poll<Step> {
-        let mut stopped = false;
+        let mut stopped = None;
         if let Some(stop) = &mut self.stop {
             let mut cut = Vec::with_capacity(batch.len());
             stopped = stop.filter(batch, &mut cut);
             batch = cut;
         }
-        let sealed = carriers::seal(&mut batch, &*self.runtime.sealer, &self.tenant, &self.origin);
-        if let Err(fault) = sealed {
-            return self.finish(Some(fault), watch);
+        match (self.show_all(batch, watch), stopped) {
+            (Err(fault), _) => self.finish(Some(fault), watch),
+            (Ok(()), Some(stopped)) => self.stopped(stopped, watch),
+            (Ok(()), None) => Poll::Ready(Step::More),
         }
+    }
+
+    /// Makes an upstream's events fit, applies them and shows them.
+    fn show_all(&mut self, mut batch: Vec<Event>, watch: &mut Watcher<'_>) -> Result<(), Error> {
+        carriers::seal(&mut batch, &*self.runtime.sealer, &self.tenant, &self.origin)?;
         for mut event in batch {
-            self.open.admit(&self.response.id, &mut event);
-            if let Event::Loss(loss) = &event {
-                self.losses.push(loss.clone());
-                if self.strict && loss.disposition == Disposition::Warn {
-                    let text = format!("strict mode: '{}' cannot be kept: {}", loss.path, loss.why);
-                    return self.finish(Some(Error::upstream(text).with_code("strict_loss")), watch);
+            match &event {
+                Event::Loss(loss) => {
+                    self.losses.push(loss.clone());
+                    if self.strict && loss.disposition == Disposition::Warn {
+                        let text = format!("strict mode: '{}' cannot be kept: {}", loss.path, loss.why);
+                        return Err(Error::upstream(text).with_code("strict_loss"));
+                    }
                 }
+                Event::ItemDone { index, .. } => {
+                    for done in self.open.close_parts(*index) {
+                        self.show(done, watch)?;
+                    }
+                }
+                // The life of the response is the run's to tell.
+                Event::Created(_) | Event::Status(_) | Event::End(_) => return Err(no_sense()),
+                _ => {}
             }
-            if let Err(fault) = self.show(event, watch) {
-                return self.finish(Some(fault), watch);
-            }
+            normalize::fill_ids(&self.response.id, &mut event);
+            self.show(event, watch)?;
         }
-        if stopped { self.finish(None, watch) } else { Poll::Ready(Step::More) }
+        Ok(())
     }
 
     /// Applies an event and shows it.
     fn show(&mut self, event: Event, watch: &mut Watcher<'_>) -> Result<(), Error> {
-        self.response.apply(&event).map_err(|order| {
-            Error::upstream("the upstream answered in an order that makes no sense; try again")
-                .with_source(order)
-        })?;
+        self.response.apply(&event).map_err(|order| no_sense().with_source(order))?;
+        self.open.record(&event);
         watch(&event, &self.response);
         Ok(())
     }
 
+    /// A stop string ended the answer. The item that it ends is whole; what was open beside it (a call in the
+    /// making) is cut short.
+    fn stopped(&mut self, stopped: Stopped, watch: &mut Watcher<'_>) -> Poll<Step> {
+        self.events = None;
+        self.stop = None;
+        for event in self.open.close(Some(stopped.index)) {
+            self.show(event, watch).ok();
+        }
+        if let Some(usage) = stopped.usage {
+            self.show(Event::Usage(usage), watch).ok();
+        }
+        let reason = FinishReason::StopString(Some(stopped.stop));
+        self.show(Event::Finish(Finish { choice: 0, reason }), watch).ok();
+        self.finish(None, watch)
+    }
+
     /// The upstream is done or broken: closes what is open, and ends the response or begins to write the end
     /// down.
-    fn finish(&mut self, fault: Option<Error>, watch: &mut Watcher<'_>) -> Poll<Step> {
+    fn finish(&mut self, mut fault: Option<Error>, watch: &mut Watcher<'_>) -> Poll<Step> {
         self.events = None;
-        for event in self.open.close() {
+        if let Some(mut stop) = self.stop.take() {
+            let mut held = Vec::new();
+            let stopped = stop.finish(&mut held);
+            fault = fault.or(self.show_all(held, watch).err());
+            if let (None, Some(stopped)) = (&fault, stopped) {
+                return self.stopped(stopped, watch);
+            }
+        }
+        for event in self.open.close(None) {
             self.show(event, watch).ok();
+        }
+        if fault.is_none() && self.response.finishes.is_empty() {
+            // Never a made-up stop (translation contract §16).
+            fault = Some(Error::upstream("the upstream ended its answer without saying why; try again"));
         }
         if self.response.usage.is_none() && fault.is_none() {
             let usage = end::estimate(self.input_bytes, &self.response);
             self.show(Event::Usage(usage), watch).ok();
+            // Told in strict mode too, but no error there: the answer itself is whole.
             let loss = Loss::warn("usage", "the upstream counted no tokens; estimated from the text");
             self.losses.push(loss.clone());
             self.show(Event::Loss(loss), watch).ok();
@@ -224,6 +275,10 @@ impl Run {
     }
 }
 
+fn no_sense() -> Error {
+    Error::upstream("the upstream answered in an order that makes no sense; try again")
+}
+
 /// A stored response whose client left is ended as cancelled, with what was made so far.
 impl Drop for Run {
     fn drop(&mut self) {
@@ -236,7 +291,7 @@ impl Drop for Run {
                 commit.await.ok();
             }),
             _ => {
-                for event in self.open.close() {
+                for event in self.open.close(None) {
                     self.response.apply(&event).ok();
                 }
                 let at = self.now();

@@ -58,17 +58,17 @@ impl Runtime {
         let Request { tenant, client, mut turn, candidates, strict, headers } = request;
         let keep = check_state(client, &mut turn)?;
         let history = history::load(&*self.store, &tenant, &turn).await?;
-        history::resolve_references(&history, &mut turn.input)?;
+        let input = history::resolve_references(&history, &mut turn.input)?;
         let unix_ms = self.clock.unix_ms();
         let id = ResponseId::mint(unix_ms, self.ids.random()).response();
         history::name_inputs(&id, &mut turn.input);
         let kept_input = if keep { turn.input.clone() } else { Vec::new() };
 
         let mut context = history;
-        let places = Places { client, history: context.len() };
+        let places = Places { client, history: context.len(), input };
         context.append(&mut turn.input);
-        carriers::open(&mut context, &*self.sealer, &tenant, places)?;
-        let input_bytes = context.iter().map(end::text_bytes).sum();
+        carriers::open(&mut context, &*self.sealer, &tenant, &places)?;
+        let input_bytes = end::input_bytes(&turn.settings, &context);
 
         let settings = Arc::clone(&turn.settings);
         let created = Created {
@@ -87,14 +87,11 @@ impl Runtime {
         losses.extend(answer.losses);
 
         let response = Response::new(&created);
-        if keep {
-            self.store.begin(&tenant, Arc::new(response.clone()), kept_input).await.map_err(|error| {
-                Error::internal("the response could not be stored; try again").with_source(error)
-            })?;
-        }
-        Ok(Run::new(Parts {
+        let begun = keep.then(|| Arc::new(response.clone()));
+        // It is there before its row, so that a caller who leaves meanwhile leaves no row behind as running.
+        let mut run = Run::new(Parts {
             runtime: self.clone(),
-            tenant,
+            tenant: Arc::clone(&tenant),
             origin,
             created,
             response,
@@ -104,7 +101,14 @@ impl Runtime {
             stop,
             input_bytes,
             strict,
-        }))
+        });
+        if let Some(response) = begun
+            && let Err(error) = self.store.begin(&tenant, response, kept_input).await
+        {
+            run.forget();
+            return Err(Error::internal("the response could not be stored; try again").with_source(error));
+        }
+        Ok(run)
     }
 }
 
@@ -199,6 +203,7 @@ impl Call {
     ) -> Result<(EventStream, Arc<Origin>, Option<StopCutter>), Error> {
         let mut tries = Tries::new(failover)?;
         let mut prepared: Option<Prepared> = None;
+        let mut earlier: Option<Error> = None;
         loop {
             let (place, candidate) = tries.candidate(candidates)?;
             let origin = origin(candidate);
@@ -207,7 +212,9 @@ impl Call {
                 Some(same) if same.place == place => prepared.insert(same),
                 _ => {
                     let lone = candidates.len() == 1;
-                    let (call, losses) = self.prepare(candidate, origin.as_deref(), lone)?;
+                    let made = self.prepare(candidate, origin.as_deref(), lone);
+                    // What this candidate cannot take, an earlier one could: its failure is what ends the request.
+                    let (call, losses) = made.map_err(|error| earlier.take().unwrap_or(error))?;
                     prepared.insert(Prepared { place, call, losses })
                 }
             };
@@ -218,7 +225,10 @@ impl Call {
                     let stop = stop_emulation(candidate, &ready.call.turn.settings);
                     return Ok((answer, origin.unwrap_or_else(|| no_wire(candidate)), stop));
                 }
-                Err(error) => tries.failed(error).await?,
+                Err(error) => {
+                    earlier = Some(error.clone());
+                    tries.failed(error).await?;
+                }
             }
         }
     }
@@ -232,7 +242,7 @@ impl Call {
         lone: bool,
     ) -> Result<(ModelCall, Vec<Loss>), Error> {
         let mut input = if lone { std::mem::take(&mut self.context) } else { self.context.clone() };
-        let carried = carriers::keep_native(&mut input, self.places, origin)?;
+        let carried = carriers::keep_native(&mut input, &self.places, origin)?;
         refuse_losses(self.strict, &carried)?;
         let turn = Turn {
             settings: Arc::clone(&self.turn.settings),

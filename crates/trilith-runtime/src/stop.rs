@@ -1,94 +1,184 @@
 //! Stop strings for upstreams that have none: the text is cut at the first match, and the stop string itself
 //! is never shown (translation contract §10).
+//!
+//! The first match is the one that begins first, and the longest of those that begin together, however the
+//! text is cut into deltas. So text that may still become a stop string is held back until that is decided,
+//! and never more of it than the longest stop string.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-use trilith_core::{Event, Extra, Finish, FinishReason, ItemStatus, PartSpace};
+use trilith_core::{Event, Logprob, PartSpace, Usage};
 
-/// Watches the text of every answer and cuts it at a stop string. Text that may still become a stop string is
-/// held back, never more than the longest of them.
+/// Watches the text of an answer and cuts it at a stop string.
 #[derive(Debug)]
 pub(crate) struct StopCutter {
     stops: Vec<Box<str>>,
-    held: BTreeMap<(u32, u32), String>,
+    /// Whether a stop string begins with that byte.
+    first: [bool; 256],
+    held: BTreeMap<(u32, u32), Held>,
+}
+
+/// A stop string was found: nothing more of the answer is wanted.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Stopped {
+    /// The item whose text it ends.
+    pub(crate) index: u32,
+    /// The stop string.
+    pub(crate) stop: Box<str>,
+    /// The token counts that came with the rest of the answer.
+    pub(crate) usage: Option<Usage>,
+}
+
+/// Text of a part that was not shown yet, with its tokens.
+#[derive(Debug, Default)]
+struct Held {
+    text: String,
+    tokens: VecDeque<Logprob>,
+    /// Bytes of the first token that were shown.
+    begun: usize,
+}
+
+enum Found {
+    /// No stop string begins in the text.
+    Nothing,
+    /// One may begin here.
+    Perhaps(usize),
+    /// This one does.
+    Stop(usize, Box<str>),
 }
 
 impl StopCutter {
     pub(crate) fn new(stops: &[Box<str>]) -> Self {
-        let stops = stops.iter().filter(|stop| !stop.is_empty()).cloned().collect();
-        Self { stops, held: BTreeMap::new() }
+        let stops: Vec<Box<str>> = stops.iter().filter(|stop| !stop.is_empty()).cloned().collect();
+        let mut first = [false; 256];
+        for byte in stops.iter().filter_map(|stop| stop.bytes().next()) {
+            first[usize::from(byte)] = true;
+        }
+        Self { stops, first, held: BTreeMap::new() }
     }
 
-    /// Passes events on; says whether a stop string was found, after which nothing more is wanted. The events
-    /// then already close the item and finish the answer.
-    pub(crate) fn filter(&mut self, events: Vec<Event>, out: &mut Vec<Event>) -> bool {
-        for event in events {
-            match event {
+    /// Passes events on, up to a stop string.
+    pub(crate) fn filter(&mut self, events: Vec<Event>, out: &mut Vec<Event>) -> Option<Stopped> {
+        let mut events = events.into_iter();
+        while let Some(event) = events.next() {
+            let stopped = match event {
                 Event::TextDelta { index, part, delta, logprobs } => {
-                    let mut text = self.held.remove(&(index, part)).unwrap_or_default();
-                    text.push_str(&delta);
-                    if let Some((at, stop)) = self.find(&text) {
-                        text.truncate(at);
-                        push_text(out, index, part, text, Vec::new());
-                        close(out, index, part, stop);
-                        return true;
-                    }
-                    let keep = self.hold_back(&text);
-                    let held = text.split_off(text.len() - keep);
-                    push_text(out, index, part, text, logprobs);
-                    if !held.is_empty() {
-                        self.held.insert((index, part), held);
-                    }
+                    let held = self.held.entry((index, part)).or_default();
+                    held.text.push_str(&delta);
+                    held.tokens.extend(logprobs);
+                    self.let_go(index, part, false, out)
                 }
                 Event::PartDone { index, part, space: PartSpace::Content } => {
-                    if let Some(rest) = self.held.remove(&(index, part)) {
-                        push_text(out, index, part, rest, Vec::new());
+                    let stopped = self.let_go(index, part, true, out);
+                    if stopped.is_none() {
+                        out.push(event);
                     }
-                    out.push(event);
+                    stopped
                 }
-                other => out.push(other),
+                Event::ItemDone { index, .. } => {
+                    let stopped = self.let_go_all((index, 0)..=(index, u32::MAX), out);
+                    if stopped.is_none() {
+                        out.push(event);
+                    }
+                    stopped
+                }
+                other => {
+                    out.push(other);
+                    None
+                }
+            };
+            if let Some(stopped) = stopped {
+                // What waits beside it was said before the end.
+                self.finish(out);
+                return Some(Stopped { usage: events.filter_map(usage_of).last(), ..stopped });
             }
         }
-        false
+        None
     }
 
-    fn find(&self, text: &str) -> Option<(usize, Box<str>)> {
-        let found = self.stops.iter().filter_map(|stop| Some((text.find(&**stop)?, stop.clone())));
-        found.min_by_key(|(at, stop)| (*at, usize::MAX - stop.len()))
+    /// The upstream says no more: what was held back is shown, unless it holds a stop string.
+    pub(crate) fn finish(&mut self, out: &mut Vec<Event>) -> Option<Stopped> {
+        self.let_go_all((0, 0)..=(u32::MAX, u32::MAX), out)
     }
 
-    /// How many bytes at the end could begin a stop string.
-    fn hold_back(&self, text: &str) -> usize {
-        let longest = |stop: &str| {
-            (1..stop.len().min(text.len() + 1))
-                .rev()
-                .find(|&length| stop.is_char_boundary(length) && text.ends_with(&stop[..length]))
-                .unwrap_or(0)
+    fn let_go_all(
+        &mut self,
+        range: std::ops::RangeInclusive<(u32, u32)>,
+        out: &mut Vec<Event>,
+    ) -> Option<Stopped> {
+        let places: Vec<_> = self.held.range(range).map(|(place, _)| *place).collect();
+        places.into_iter().fold(None, |stopped, (index, part)| {
+            let found = self.let_go(index, part, true, out);
+            stopped.or(found)
+        })
+    }
+
+    /// Shows what is decided of a part's text; all of it, if it is the `last`.
+    fn let_go(&mut self, index: u32, part: u32, last: bool, out: &mut Vec<Event>) -> Option<Stopped> {
+        let mut held = self.held.remove(&(index, part))?;
+        let found = self.search(&held.text, last);
+        let (shown, stop) = match found {
+            Found::Nothing => (held.text.len(), None),
+            Found::Perhaps(at) => (at, None),
+            Found::Stop(at, stop) => (at, Some(stop)),
         };
-        self.stops.iter().map(|stop| longest(stop)).max().unwrap_or(0)
+        let rest = held.text.split_off(shown);
+        let delta = std::mem::replace(&mut held.text, rest);
+        let whole = held.text.is_empty() && stop.is_none();
+        let logprobs = if whole { held.tokens.drain(..).collect() } else { held.tokens_of(delta.len()) };
+        if !delta.is_empty() || !logprobs.is_empty() {
+            out.push(Event::TextDelta { index, part, delta, logprobs });
+        }
+        if let Some(stop) = stop {
+            return Some(Stopped { index, stop, usage: None });
+        }
+        if !whole {
+            self.held.insert((index, part), held);
+        }
+        None
+    }
+
+    fn search(&self, text: &str, last: bool) -> Found {
+        // A first byte of a stop string is the first byte of a character.
+        for at in
+            text.bytes().enumerate().filter(|(_, byte)| self.first[usize::from(*byte)]).map(|(at, _)| at)
+        {
+            let rest = &text[at..];
+            if !last && self.stops.iter().any(|stop| stop.len() > rest.len() && stop.starts_with(rest)) {
+                return Found::Perhaps(at);
+            }
+            let here = self.stops.iter().filter(|stop| rest.starts_with(&***stop));
+            if let Some(stop) = here.max_by_key(|stop| stop.len()) {
+                return Found::Stop(at, stop.clone());
+            }
+        }
+        Found::Nothing
     }
 }
 
-fn push_text(
-    out: &mut Vec<Event>,
-    index: u32,
-    part: u32,
-    delta: String,
-    logprobs: Vec<trilith_core::Logprob>,
-) {
-    if !delta.is_empty() || !logprobs.is_empty() {
-        out.push(Event::TextDelta { index, part, delta, logprobs });
+impl Held {
+    /// The tokens that end within the next `shown` bytes. A token of which only a part was shown waits for the
+    /// rest; one that a stop string cuts is never shown.
+    fn tokens_of(&mut self, shown: usize) -> Vec<Logprob> {
+        let mut tokens = Vec::new();
+        let mut left = self.begun + shown;
+        while let Some(token) = self.tokens.front() {
+            let chosen = &token.chosen;
+            let length = chosen.bytes.as_ref().map_or(chosen.token.len(), Vec::len);
+            if length > left {
+                break;
+            }
+            left -= length;
+            tokens.extend(self.tokens.pop_front());
+        }
+        self.begun = left;
+        tokens
     }
 }
 
-fn close(out: &mut Vec<Event>, index: u32, part: u32, stop: Box<str>) {
-    out.push(Event::PartDone { index, part, space: PartSpace::Content });
-    out.push(Event::ItemDone {
-        index,
-        status: ItemStatus::Completed,
-        carriers: Vec::new(),
-        detail: None,
-        extra: Extra::EMPTY,
-    });
-    out.push(Event::Finish(Finish { choice: 0, reason: FinishReason::StopString(Some(stop)) }));
+fn usage_of(event: Event) -> Option<Usage> {
+    match event {
+        Event::Usage(usage) => Some(usage),
+        _ => None,
+    }
 }

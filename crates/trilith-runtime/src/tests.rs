@@ -1,1 +1,13 @@
-//! Tests of the loop.
+//! Tests of the loop, with every port played by a fake.
+
+mod carriers;
+mod drops;
+mod ends;
+mod events;
+mod failover;
+mod fakes;
+mod fold;
+mod history;
+mod pure;
+mod runs;
+mod stops;
