@@ -13,7 +13,11 @@ use crate::{
 };
 
 /// Answers one request of an operator.
-pub(crate) async fn answer(app: Arc<App>, draining: Draining, request: Request<Incoming>) -> Response<Answer> {
+pub(crate) async fn answer(
+    app: Arc<App>,
+    draining: Draining,
+    request: Request<Incoming>,
+) -> Response<Answer> {
     let text = HeaderValue::from_static("text/plain; charset=utf-8");
     let say = |status, words: &'static str| {
         with_type(status, text.clone(), Answer::Whole(Some(Bytes::from_static(words.as_bytes()))))

@@ -55,11 +55,12 @@ pub(crate) fn caller(app: &App, headers: &HeaderMap, uri: &Uri) -> Result<Caller
 fn presented(headers: &HeaderMap) -> Result<Option<&str>, Error> {
     let text = |value: &header::HeaderValue| value.to_str().ok().map(str::trim).map(str::len).is_some();
     let mut found: Option<&str> = None;
-    let bearer = headers.get_all(header::AUTHORIZATION).iter().filter(|value| text(value)).filter_map(|value| {
-        let value = value.to_str().ok()?.trim();
-        let (scheme, key) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
-    });
+    let bearer =
+        headers.get_all(header::AUTHORIZATION).iter().filter(|value| text(value)).filter_map(|value| {
+            let value = value.to_str().ok()?.trim();
+            let (scheme, key) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+        });
     let named = KEY_HEADERS
         .iter()
         .flat_map(|name| headers.get_all(*name))

@@ -86,7 +86,10 @@ pub(crate) fn error(error: &Error, client: DialectId, request_id: &str) -> Respo
     let headers = answer.headers_mut();
     if let Retry::Same(Some(pause)) = error.retry {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(pause.as_secs_f64().ceil() as u64));
-        headers.insert("retry-after-ms", HeaderValue::from(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)));
+        headers.insert(
+            "retry-after-ms",
+            HeaderValue::from(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)),
+        );
     }
     if error.kind == ErrorKind::UpgradeRequired {
         headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));

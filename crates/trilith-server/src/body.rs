@@ -52,6 +52,8 @@ fn too_large(limit: usize) -> Error {
     Error::new(
         ErrorKind::TooLarge,
         ErrorOrigin::Caller,
-        format!("the request body is over {limit} bytes; send less, or ask the operator to raise server.max_body_bytes"),
+        format!(
+            "the request body is over {limit} bytes; send less, or ask the operator to raise server.max_body_bytes"
+        ),
     )
 }

@@ -3,9 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use trilith_core::{DialectId, Error, Loss, Usage};
+use trilith_dialect::dialect;
 use trilith_ops::{Admission, Call, InFlight, ProviderIndex, Road};
 
-use crate::app::App;
+use crate::{app::App, losses};
 
 /// One request on its way. Dropped before [`Exchange::finished`], it counts as left by its caller.
 pub(crate) struct Exchange {
@@ -66,9 +67,9 @@ impl Exchange {
         self.app.meter.usage(provider, usage);
     }
 
-    /// What could not be carried; everything at once, at the end.
+    /// What could not be carried; everything at once, at the end. The caller reads of its own fields.
     pub(crate) fn losses(&mut self, losses: &[Loss]) {
-        self.losses = losses.to_vec();
+        self.losses = losses::spelled(dialect(self.call.dialect), losses);
     }
 
     /// Whatever went wrong, for the counts and the log. The log says what happened, never what was said.

@@ -17,7 +17,7 @@ use hyper_util::{
 };
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{Semaphore, watch},
 };
 use trilith_core::BoxFuture;
 
@@ -72,6 +72,8 @@ pub async fn serve(
 ) -> bool {
     let draining = Draining::default();
     let graceful = GracefulShutdown::new();
+    // Connections hold the other end: they are cut when this one is dropped, after the drain time.
+    let (over, cut) = watch::channel(());
     let room = Arc::new(Semaphore::new(app.limits.connections));
     let few = Arc::new(Semaphore::new(64));
     let mut stop = std::pin::pin!(stop);
@@ -87,20 +89,30 @@ pub async fn serve(
             () = &mut stop => break,
             accepted = accept(&api, &room) => {
                 let (stream, permit) = accepted;
-                start(&app, stream, Surface::Api, &graceful, permit);
+                start(&app, stream, Surface::Api, &graceful, Held { _permit: permit, cut: cut.clone() });
             }
             accepted = admin_accept => {
                 let (Ok((stream, _)), Ok(permit)) = (accepted, Arc::clone(&few).try_acquire_owned()) else { continue };
-                start(&app, stream, Surface::Admin(draining.clone()), &graceful, permit);
+                start(&app, stream, Surface::Admin(draining.clone()), &graceful, Held { _permit: permit, cut: cut.clone() });
             }
         }
     }
     draining.0.store(true, Ordering::Relaxed);
     drop(api);
-    tokio::time::timeout(app.limits.drain_timeout, graceful.shutdown()).await.is_ok()
+    let whole = tokio::time::timeout(app.limits.drain_timeout, graceful.shutdown()).await.is_ok();
+    drop(over);
+    whole
 }
 
 type Permit = tokio::sync::OwnedSemaphorePermit;
+
+/// What a connection holds while it lasts.
+struct Held {
+    /// Its room among the others.
+    _permit: Permit,
+    /// Changes when the time is over in which it may end by itself.
+    cut: watch::Receiver<()>,
+}
 
 /// The next connection that there is room for.
 async fn accept(listener: &Listener, room: &Arc<Semaphore>) -> (TcpStream, Permit) {
@@ -117,7 +129,7 @@ async fn accept(listener: &Listener, room: &Arc<Semaphore>) -> (TcpStream, Permi
     }
 }
 
-fn start(app: &Arc<App>, stream: TcpStream, surface: Surface, graceful: &GracefulShutdown, permit: Permit) {
+fn start(app: &Arc<App>, stream: TcpStream, surface: Surface, graceful: &GracefulShutdown, mut held: Held) {
     // Without this, an answer written in two pieces waits for the client's delayed acknowledgement.
     stream.set_nodelay(true).ok();
     let shared = Arc::clone(app);
@@ -132,10 +144,13 @@ fn start(app: &Arc<App>, stream: TcpStream, surface: Surface, graceful: &Gracefu
     let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
     let connection = graceful.watch(connection);
     let task: BoxFuture<'static, ()> = Box::pin(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection ended early");
+        tokio::select! {
+            ended = connection => if let Err(error) = ended {
+                tracing::debug!(%error, "a connection ended early");
+            },
+            // Nothing is ever sent: this resolves when the sender is gone.
+            _ = held.cut.changed() => tracing::debug!("a connection was cut off"),
         }
-        drop(permit);
     });
     app.runtime.spawn.spawn("connection", task);
 }

@@ -3,6 +3,7 @@
 
 use http::{HeaderMap, HeaderValue};
 use trilith_core::{Disposition, Loss};
+use trilith_dialect::Dialect;
 
 const HEADER: &str = "x-trilith-warning";
 /// At most this many headers, and this many bytes in all.
@@ -31,6 +32,17 @@ pub(crate) fn add_headers(headers: &mut HeaderMap, losses: &[Loss]) {
     {
         headers.append(HEADER, value);
     }
+}
+
+/// The losses with paths as clients of the dialect know them.
+pub(crate) fn spelled(client: Option<&'static dyn Dialect>, losses: &[Loss]) -> Vec<Loss> {
+    let mut losses = losses.to_vec();
+    if let Some(client) = client {
+        for loss in &mut losses {
+            loss.path = client.respell(&loss.path).into();
+        }
+    }
+    losses
 }
 
 /// Printable ASCII; everything else as `\u{…}`.

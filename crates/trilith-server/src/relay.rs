@@ -77,9 +77,9 @@ impl RelayBody {
                 Ok(bytes)
             }
             Form::Events(boundary, held) => {
-                let whole = boundary
-                    .push(&bytes, |data| dialect.sniff(data, seen))
-                    .map_err(|error| Error::upstream("the upstream sent an event without end").with_source(error))?;
+                let whole = boundary.push(&bytes, |data| dialect.sniff(data, seen)).map_err(|error| {
+                    Error::upstream("the upstream sent an event without end").with_source(error)
+                })?;
                 if held.is_empty() && whole == bytes.len() {
                     return Ok(bytes);
                 }

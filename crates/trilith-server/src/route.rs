@@ -61,7 +61,9 @@ async fn dispatch(asked: Asked) -> Response<Answer> {
             (DialectId::Responses, api::responses::input_items(asked, id).await)
         }
         (&Method::GET, ["v1", "models"]) => (DialectId::Chat, api::models::list(&asked)),
-        (&Method::GET, ["v1", "models", rest @ ..]) => (DialectId::Chat, api::models::get(&asked, &rest.join("/"))),
+        (&Method::GET, ["v1", "models", rest @ ..]) => {
+            (DialectId::Chat, api::models::get(&asked, &rest.join("/")))
+        }
         (&Method::GET, ["trilith", "requests", id, "losses"]) => {
             (DialectId::Chat, api::losses::get(&asked, id))
         }

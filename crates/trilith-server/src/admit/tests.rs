@@ -7,7 +7,9 @@ fn loopback_is_told_by_its_fixed_names() {
     for host in ["localhost", "LOCALHOST:80", "127.0.0.1", "127.8.9.1:8080", "[::1]", "[::1]:80"] {
         assert!(is_loopback(host), "{host}");
     }
-    for host in ["", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "[::2]:80", "10.0.0.1"] {
+    for host in
+        ["", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "[::2]:80", "10.0.0.1"]
+    {
         assert!(!is_loopback(host), "{host}");
     }
 }
@@ -15,9 +17,18 @@ fn loopback_is_told_by_its_fixed_names() {
 #[test]
 fn a_key_is_found_in_every_dialects_header_and_only_one_is_taken() {
     let headers = |pairs: &[(&'static str, &'static str)]| {
-        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect::<HeaderMap>()
+        pairs
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect::<HeaderMap>()
     };
-    for pair in [("authorization", "Bearer k"), ("authorization", "bearer  k "), ("x-api-key", "k"), ("api-key", "k"), ("x-goog-api-key", "k")] {
+    for pair in [
+        ("authorization", "Bearer k"),
+        ("authorization", "bearer  k "),
+        ("x-api-key", "k"),
+        ("api-key", "k"),
+        ("x-goog-api-key", "k"),
+    ] {
         assert_eq!(presented(&headers(&[pair])).unwrap(), Some("k"), "{pair:?}");
     }
     assert_eq!(presented(&headers(&[("authorization", "Bearer k"), ("x-api-key", "k")])).unwrap(), Some("k"));

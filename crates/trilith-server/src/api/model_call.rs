@@ -109,11 +109,13 @@ impl ModelCall<'_> {
             headers,
         };
         let run = self.app.runtime.start(request, &mut failover).await?;
-        let Some(mut exchange) = exchange.take() else { return Err(Error::internal("the request ended early")) };
+        let Some(mut exchange) = exchange.take() else {
+            return Err(Error::internal("the request ended early"));
+        };
         let dialect = self.app.upstreams.get(run.upstream()).and_then(|upstream| upstream.dialect());
         exchange.answered_by(run.upstream(), dialect, MeteredRoad::Runtime);
         if options.stream {
-            let headers = answer_headers(&run);
+            let headers = answer_headers(&run, self.client);
             let body = RunBody::new(run, self.client, options, exchange);
             let mut answer = answer::events(Answer::Run(Box::new(body)));
             answer.headers_mut().extend(headers);
@@ -135,7 +137,8 @@ impl ModelCall<'_> {
             Some(Candidate { upstream: Arc::clone(upstream), model: target.model(model).into() })
         });
         let candidates: Option<Vec<_>> = candidates.collect();
-        let candidates = candidates.ok_or_else(|| Error::internal("a route names a provider that is not there"))?;
+        let candidates =
+            candidates.ok_or_else(|| Error::internal("a route names a provider that is not there"))?;
         Ok((route, candidates))
     }
 
@@ -190,15 +193,15 @@ impl ModelCall<'_> {
         exchange.finished(200);
         let mut answer = answer::json(StatusCode::OK, body);
         answer.headers_mut().extend(to_map(run.headers()));
-        losses::add_headers(answer.headers_mut(), &lost);
+        losses::add_headers(answer.headers_mut(), &losses::spelled(Some(self.client), &lost));
         Ok(answer)
     }
 }
 
 /// What is said about a streamed answer before its first byte.
-fn answer_headers(run: &Run) -> HeaderMap {
+fn answer_headers(run: &Run, client: &'static dyn Dialect) -> HeaderMap {
     let mut headers = to_map(run.headers());
-    losses::add_headers(&mut headers, run.losses());
+    losses::add_headers(&mut headers, &losses::spelled(Some(client), run.losses()));
     headers
 }
 
