@@ -105,12 +105,20 @@ pub(super) fn unsupported(param: &str, what: &str) -> Error {
     Error::bad_request(param, text).with_code("unsupported_parameter")
 }
 
+/// What `min_p` is for callers who leave the choice of tokens open. Models of embeddable size give much weight
+/// to their least likely tokens together: drawn from all of them, answers lose their thread and often never
+/// end. `min_p` keeps the temperature at the vendors' default, which is what a response shows.
+const USUAL_MIN_P: f32 = 0.1;
+
 /// The vendors' ranges are those of the engine, but for `top_p`, where they allow 0: the likeliest token only.
 fn sampling(settings: &Settings) -> Result<crate::Sampling, Error> {
     let Sampling { temperature, top_p, top_k, min_p, presence_penalty, frequency_penalty, seed, .. } =
         settings.sampling;
     check_sampling(settings)?;
-    let usual = crate::Sampling::default();
+    let mut usual = crate::Sampling::default();
+    if top_p.is_none() && top_k.is_none() {
+        usual.min_p = USUAL_MIN_P;
+    }
     let or = |wanted: Option<f64>, usual: f32| wanted.map_or(usual, narrow);
     Ok(crate::Sampling {
         temperature: or(temperature, usual.temperature),

@@ -268,3 +268,16 @@ fn what_changes_little_is_reported() {
     );
     assert_eq!(losses(&prepared, Disposition::Hint), ["prompt_cache_key"]);
 }
+
+#[test]
+fn unlikely_tokens_are_cut_off_unless_the_caller_chooses() {
+    let min_p = |change: fn(&mut Settings)| {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        prepare(settings, vec![user("Hi")]).unwrap().request.sampling.min_p
+    };
+    assert_eq!(min_p(|_| {}), 0.1);
+    assert_eq!(min_p(|settings| settings.sampling.temperature = Some(1.5)), 0.1);
+    assert_eq!(min_p(|settings| settings.sampling.top_p = Some(1.0)), 0.0);
+    assert_eq!(min_p(|settings| settings.sampling.min_p = Some(0.0)), 0.0);
+}
