@@ -1,5 +1,7 @@
 //! A client's request body, whole and bounded.
 
+use std::time::Duration;
+
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
 use http_body_util::BodyExt;
@@ -10,7 +12,7 @@ use trilith_core::{Error, ErrorKind, ErrorOrigin};
 ///
 /// # Errors
 /// The body is larger (nothing more of it is read then), compressed, or was cut off by the client.
-pub(crate) async fn read(headers: &HeaderMap, mut body: Incoming, limit: usize) -> Result<Bytes, Error> {
+pub(crate) async fn read(headers: &HeaderMap, body: &mut Incoming, limit: usize) -> Result<Bytes, Error> {
     if headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
         return Err(Error::new(
             ErrorKind::UnsupportedMediaType,
@@ -46,6 +48,28 @@ pub(crate) async fn read(headers: &HeaderMap, mut body: Incoming, limit: usize) 
         }
     }
     Ok(rest.map_or(first, BytesMut::freeze))
+}
+
+/// The most bytes of an unwanted body that are taken, and the longest time for them.
+const DISCARDED: usize = 256 << 10;
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Takes what is left of a body, so that the connection can go on. Says whether nothing is left.
+pub(crate) async fn discard(body: &mut Incoming) -> bool {
+    if body.is_end_stream() {
+        return true;
+    }
+    let take = async {
+        let mut taken = 0;
+        while let Some(frame) = body.frame().await {
+            taken += frame.ok()?.data_ref().map_or(0, Bytes::len);
+            if taken > DISCARDED {
+                return None;
+            }
+        }
+        Some(())
+    };
+    matches!(tokio::time::timeout(PATIENCE, take).await, Ok(Some(())))
 }
 
 fn too_large(limit: usize) -> Error {

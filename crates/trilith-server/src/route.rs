@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{HeaderValue, Method, Request, Response};
+use http::{HeaderValue, Method, Request, Response, Version, header};
 use hyper::body::Incoming;
 use trilith_core::{DialectId, Error, ErrorKind, ErrorOrigin, ResponseId};
 
@@ -10,13 +10,13 @@ use crate::{
     answer::{self, Answer},
     api,
     app::App,
+    body,
 };
 
 /// A request with its id.
 pub(crate) struct Asked {
     pub(crate) app: Arc<App>,
     pub(crate) head: http::request::Parts,
-    pub(crate) body: Incoming,
     pub(crate) request_id: Arc<str>,
 }
 
@@ -25,15 +25,20 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>) -> Respons
     let id = ResponseId::mint(app.runtime.clock.unix_ms(), app.runtime.ids.random());
     let request_id: Arc<str> = ["req_", id.as_str()].concat().into();
     let header = HeaderValue::try_from(&*request_id);
-    let (head, body) = request.into_parts();
-    let mut answer = dispatch(Asked { app, head, body, request_id }).await;
+    let (head, mut body) = request.into_parts();
+    let closes = head.version < Version::HTTP_2;
+    let mut answer = dispatch(Asked { app, head, request_id }, &mut body).await;
+    // With unread bytes in its way the next request of the connection could not be read.
+    if !body::discard(&mut body).await && closes {
+        answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     if let Ok(header) = header {
         answer.headers_mut().insert("x-request-id", header);
     }
     answer
 }
 
-async fn dispatch(asked: Asked) -> Response<Answer> {
+async fn dispatch(asked: Asked, body: &mut Incoming) -> Response<Answer> {
     let path = asked.head.uri.path();
     // A base address with a slash at its end is a common slip.
     let path = path.strip_suffix('/').unwrap_or(path).to_owned();
@@ -42,10 +47,10 @@ async fn dispatch(asked: Asked) -> Response<Answer> {
     let request_id = Arc::clone(&asked.request_id);
     let (client, result) = match (&method, segments.as_slice()) {
         (&Method::POST, ["v1", "chat", "completions"]) => {
-            (DialectId::Chat, Box::pin(api::model_call::answer(asked, DialectId::Chat)).await)
+            (DialectId::Chat, Box::pin(api::model_call::answer(asked, body, DialectId::Chat)).await)
         }
         (&Method::POST, ["v1", "responses"]) => {
-            (DialectId::Responses, Box::pin(api::model_call::answer(asked, DialectId::Responses)).await)
+            (DialectId::Responses, Box::pin(api::model_call::answer(asked, body, DialectId::Responses)).await)
         }
         (&Method::GET, ["v1", "responses"]) => (DialectId::Responses, Err(no_socket(&asked))),
         (&Method::GET, ["v1", "responses", id]) => {
@@ -79,7 +84,7 @@ pub(crate) type Handled = Result<Response<Answer>, Error>;
 /// Clients that would rather have a WebSocket fall back to HTTP at once on this status; other statuses make
 /// them try for seconds (Codex).
 fn no_socket(asked: &Asked) -> Error {
-    if !asked.head.headers.contains_key(http::header::UPGRADE) {
+    if !asked.head.headers.contains_key(header::UPGRADE) {
         return wrong_method();
     }
     Error::new(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use hyper::body::Incoming;
 use trilith_core::{DialectId, Error, Headers, Status};
 use trilith_dialect::{Dialect, Peek, dialect, scan};
 use trilith_ops::{Principal, Road as MeteredRoad, Route};
@@ -26,8 +27,8 @@ use crate::{
 const STRICT: &str = "x-trilith-strict";
 
 /// Answers a request of a client that speaks `client`.
-pub(crate) async fn answer(asked: Asked, client: DialectId) -> Handled {
-    let Asked { app, head, body, request_id } = asked;
+pub(crate) async fn answer(asked: Asked, body: &mut Incoming, client: DialectId) -> Handled {
+    let Asked { app, head, request_id } = asked;
     let Some(client) = dialect(client) else {
         return Err(Error::internal("this dialect is not part of this build"));
     };
