@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import socket
+import time
 
 import pytest
 from configs import model, provider
@@ -192,3 +194,21 @@ def test_requests_of_one_key_are_bounded(starter):
         assert (second.status_code, other.status_code) == (429, 200), json.dumps(second.json())
         assert second.json()["error"]["code"] == "rate_limit_exceeded"
         stream.close()
+
+
+def test_a_refused_request_leaves_its_connection_usable(guarded):
+    """The refusal is known before the body has come."""
+    server, _ = guarded
+    content = json.dumps(BODY).encode()
+    head = f"POST /v1/responses HTTP/1.1\r\nhost: {server.address}\r\ncontent-type: application/json\r\n"
+    with socket.create_connection(server.address.split(":"), timeout=5) as connection:
+        for _ in range(3):
+            connection.sendall(f"{head}content-length: {len(content)}\r\n\r\n".encode())
+            time.sleep(0.05)
+            connection.sendall(content)
+            received = b""
+            while not received.endswith(b"}}"):
+                piece = connection.recv(65536)
+                assert piece, "the connection was closed"
+                received += piece
+            assert received.startswith(b"HTTP/1.1 401 ")
