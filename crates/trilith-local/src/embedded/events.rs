@@ -24,9 +24,9 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// An answer of `model` whose first step has come.
-    pub(super) fn new(generation: Generation, mut answer: Answer, model: &str, first: Step) -> Self {
-        let mut ready = vec![Event::Begin(Box::new(Begin { model: Some(model.into()), ..Begin::default() }))];
+    /// An answer whose first step has come; `begin` is what is said of it before.
+    pub(super) fn new(generation: Generation, mut answer: Answer, begin: Begin, first: Step) -> Self {
+        let mut ready = vec![Event::Begin(Box::new(begin))];
         let ended = answer.step(first, &mut ready);
         let generation = if ended.is_none() { Some(generation) } else { None };
         Self { generation, answer, ready, fault: ended.and_then(Result::err) }

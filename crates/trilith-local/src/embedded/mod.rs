@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use futures_core::Stream;
 use trilith_core::{
-    BoxFuture, Clock, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer, RelayCall,
-    Upstream,
+    Begin, BoxFuture, Clock, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer,
+    RelayCall, Upstream,
 };
 
 use crate::{Model, Step};
@@ -51,7 +51,13 @@ impl Embedded {
             None => return Err(failure::of_request(crate::GenerateError::Stopped)),
         };
         let answer = Answer::new(tools, call.turn.settings.parallel_tool_calls == Some(false));
-        let events = Events::new(generation, answer, &self.model.info().file_stem, first);
+        let begin = Begin {
+            model: Some(self.model.info().file_stem.as_str().into()),
+            // Whichever tier was asked for, this is the one there is.
+            service_tier: call.turn.settings.service_tier.as_ref().map(|_| "default".into()),
+            ..Begin::default()
+        };
+        let events = Events::new(generation, answer, begin, first);
         Ok(EventStream { losses, headers: Vec::new(), events: Box::pin(events) })
     }
 }

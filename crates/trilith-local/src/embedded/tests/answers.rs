@@ -6,8 +6,8 @@ use futures_util::FutureExt;
 use futures_util::StreamExt;
 use proptest::prelude::*;
 use trilith_core::{
-    CallKind, Created, Event, FinishReason, Item, ItemBody, ItemStatus, PartKind, Response, Settings, Tool,
-    ToolKind, Turn,
+    Begin, CallKind, Created, Event, FinishReason, Item, ItemBody, ItemStatus, PartKind, Response, Settings,
+    Tool, ToolKind, Turn,
 };
 
 use crate::embedded::events::{Answer, Events};
@@ -137,7 +137,8 @@ fn saying_nothing_is_an_empty_message() {
 #[test]
 fn what_waits_comes_in_one_batch_and_a_fault_after_it() {
     let (sender, generation) = queue();
-    let mut stream = Events::new(generation, Answer::new(Tools::default(), false), "tiny", text("a"));
+    let begin = Begin { model: Some("tiny".into()), ..Begin::default() };
+    let mut stream = Events::new(generation, Answer::new(Tools::default(), false), begin, text("a"));
     sender.send(text("b"));
     sender.send(Step::Reasoning("c".into()));
     let first = stream.next().now_or_never().unwrap().unwrap().unwrap();
@@ -156,7 +157,7 @@ fn what_waits_comes_in_one_batch_and_a_fault_after_it() {
 #[test]
 fn dropping_the_events_stops_the_engine() {
     let (sender, generation) = queue();
-    let stream = Events::new(generation, Answer::new(Tools::default(), false), "tiny", text("a"));
+    let stream = Events::new(generation, Answer::new(Tools::default(), false), Begin::default(), text("a"));
     assert!(!sender.is_abandoned());
     drop(stream);
     assert!(sender.is_abandoned());
