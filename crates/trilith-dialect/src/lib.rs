@@ -3,6 +3,7 @@
 pub mod chat;
 mod custom;
 mod dialect;
+mod flat_tools;
 pub mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -13,6 +14,8 @@ pub mod report;
 pub mod responses;
 pub mod scan;
 mod spelling;
+#[cfg(test)]
+mod tests;
 
 use trilith_core::DialectId;
 

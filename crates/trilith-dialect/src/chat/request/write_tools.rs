@@ -1,17 +1,15 @@
 //! Tools and the choice among them, on the way out.
 
 use trilith_core::{
-    CustomFormat, DialectId, Error, GrammarSyntax, Tool, ToolChoice, ToolChoiceMode, ToolKind, ToolRef,
+    CustomFormat, DialectId, Error, GrammarSyntax, ToolChoice, ToolChoiceMode, ToolKind, ToolRef,
 };
 
 use super::{encode::Encoder, tools::function_fields};
 use crate::{
     chat::json::{List, Object},
     effective_tools,
+    flat_tools::{Placed, flat, wire_name},
 };
-
-/// A tool and the namespace around it.
-type Placed<'t> = (Option<&'t str>, &'t Tool);
 
 impl<'t> Encoder<'t> {
     /// Gives every tool its wire name. Names with a namespace come first: a joined name that equals another
@@ -95,23 +93,11 @@ impl<'t> Encoder<'t> {
     ) {
         let wire = self.names.outward(namespace, name);
         self.names.unwrap_custom(&wire);
-        let mut told = description.unwrap_or_default().to_owned();
-        if let Some(CustomFormat::Grammar { syntax, definition }) = format {
-            let gap = if told.is_empty() { "" } else { "\n\n" };
-            told.push_str(gap);
-            told.push_str("The input must match this grammar (");
-            told.push_str(syntax_word(*syntax));
-            told.push_str("):\n");
-            told.push_str(definition);
-            let why = "the upstream cannot hold the model to a grammar; it is told in the description";
-            self.losses.push(trilith_core::Loss::warn(format!("{at}.format"), why));
-        }
-        self.losses
-            .push(trilith_core::Loss::emulate(at, "sent as a function whose one argument is the input"));
+        crate::custom::losses(at, format, &mut self.losses);
         out.string("type", "function");
         let mut object = out.object("function");
         object.string("name", &wire);
-        object.optional_string("description", Some(told.as_str()).filter(|told| !told.is_empty()));
+        object.optional_string("description", crate::custom::description(description, format).as_deref());
         object.raw("parameters", crate::custom::PARAMETERS);
         object.end();
     }
@@ -158,33 +144,14 @@ impl<'t> Encoder<'t> {
             ToolRef::Hosted(tool, _) => return Err(self.reject("tool_choice", tool.name())),
             ToolRef::Mcp { server_label, .. } => return Err(self.reject("tool_choice", server_label)),
         };
-        let wire = self.wire_name(name);
+        let tools = flat(effective_tools(&self.turn.settings, &self.turn.input));
+        let wire = wire_name(&mut self.names, &tools, name);
         let kind = if self.names.is_unwrapped(&wire) { "function" } else { kind };
         out.string("type", kind);
         let mut object = out.object(kind);
         object.string("name", &wire);
         object.end();
         Ok(())
-    }
-
-    /// The wire name of a tool that is named without its namespace: the plain tool of that name, else the
-    /// only one of that name in a namespace.
-    fn wire_name(&mut self, name: &str) -> Box<str> {
-        let tools = flat(effective_tools(&self.turn.settings, &self.turn.input));
-        let mut named = tools.iter().filter(|(_, tool)| crate::tool_name(tool) == Some(name));
-        let namespace = match (named.clone().find(|(namespace, _)| namespace.is_none()), named.next()) {
-            (None, Some((namespace, _))) => *namespace,
-            _ => None,
-        };
-        if namespace.is_none()
-            && let Some((namespace, member)) = name.split_once('.')
-            && tools
-                .iter()
-                .any(|(space, tool)| *space == Some(namespace) && crate::tool_name(tool) == Some(member))
-        {
-            return self.names.outward(Some(namespace), member);
-        }
-        self.names.outward(namespace, name)
     }
 }
 
@@ -231,20 +198,6 @@ fn no_tools(choice: Option<&ToolChoice>) -> Result<(), Error> {
             Err(Error::bad_request("tool_choice", text).with_code("invalid_value"))
         }
     }
-}
-
-/// The tools with namespaces opened.
-fn flat(tools: Vec<&Tool>) -> Vec<Placed<'_>> {
-    let mut placed = Vec::with_capacity(tools.len());
-    for tool in tools {
-        match &tool.kind {
-            ToolKind::Namespace { name, tools, .. } => {
-                placed.extend(tools.iter().map(|member| (Some(&**name), member)));
-            }
-            _ => placed.push((None, tool)),
-        }
-    }
-    placed
 }
 
 const fn syntax_word(syntax: GrammarSyntax) -> &'static str {

@@ -55,6 +55,10 @@ impl ChatReader {
             }
         });
         outcome?;
+        if *done {
+            // What follows the end says nothing.
+            return Ok(());
+        }
         framed.map_err(|fault| {
             Error::upstream("The upstream sent a stream that cannot be read.").with_source(fault)
         })

@@ -3,12 +3,12 @@
 
 use trilith_core::{
     AnnotationKind, CacheMark, CallKind, CarrierKind, DialectId, Error, Instructions, Item, ItemBody, Loss,
-    Part, PartKind, Reasoning, ResultOutput, ToolChoice, ToolKind, ToolRef, Turn,
+    Part, PartKind, Reasoning, ResultOutput, Turn,
 };
 
-use super::settings_out;
+use super::{functions, settings_out};
 use crate::{
-    dialect::{Encoded, Target, effective_tools},
+    dialect::{Encoded, Target},
     names::NameMap,
     responses::{
         call_id::wire_call_id,
@@ -39,7 +39,7 @@ pub(in crate::responses) fn encode(turn: &Turn, target: &Target<'_>) -> Result<E
         None => {}
     }
     write_items(object.key("input"), &turn.input, "input", target, &mut encoded)?;
-    write_tools(&mut object, turn, target, &mut encoded.names)?;
+    write_tools(&mut object, turn, target, &mut encoded)?;
     if let Some(parallel) = settings.parallel_tool_calls {
         object.bool("parallel_tool_calls", parallel);
     }
@@ -78,68 +78,20 @@ fn write_tools(
     object: &mut Object<'_>,
     turn: &Turn,
     target: &Target<'_>,
-    names: &mut NameMap,
+    encoded: &mut Encoded,
 ) -> Result<(), Error> {
     let settings = &turn.settings;
-    if target.quirks.custom_tools {
-        if !settings.tools.is_empty() {
-            write_list(object.key("tools"), &settings.tools, |out, tool| {
-                write_tool_mapped(out, tool, true, &mut Some(names));
-            });
-        }
-    } else {
-        write_functions(object, turn, names)?;
+    if !target.quirks.custom_tools {
+        return functions::write(object, turn, encoded);
+    }
+    let names = &mut encoded.names;
+    if !settings.tools.is_empty() {
+        write_list(object.key("tools"), &settings.tools, |out, tool| {
+            write_tool_mapped(out, tool, true, &mut Some(names));
+        });
     }
     if let Some(choice) = &settings.tool_choice {
-        if !target.quirks.custom_tools {
-            let named = |tool: &ToolRef| matches!(tool, ToolRef::Function(_));
-            let plain = match choice {
-                ToolChoice::None | ToolChoice::Auto | ToolChoice::Required => true,
-                ToolChoice::Tool(tool) => named(tool),
-                ToolChoice::Allowed { tools, .. } => tools.iter().all(named),
-            };
-            if !plain {
-                let why = "The model behind this request can be told to call functions only.";
-                return Err(Error::bad_request("tool_choice", why).with_code("unsupported_parameter"));
-            }
-        }
         write_choice_mapped(object.key("tool_choice"), choice, &mut Some(names));
-    }
-    Ok(())
-}
-
-/// For upstreams that know functions only: one flat list, groups as prefixes of names.
-fn write_functions(object: &mut Object<'_>, turn: &Turn, names: &mut NameMap) -> Result<(), Error> {
-    let mut flat = Vec::new();
-    for (n, tool) in effective_tools(&turn.settings, &turn.input).into_iter().enumerate() {
-        let refuse = |kind: &str| {
-            let why = format!("The model behind this request knows functions only, no {kind} tools.");
-            Err(Error::bad_request(format!("tools[{n}]"), why).with_code("unsupported_parameter"))
-        };
-        match &tool.kind {
-            ToolKind::Function { .. } => flat.push(tool.clone()),
-            ToolKind::Custom { .. } => return refuse("custom"),
-            ToolKind::Hosted { tool, .. } => return refuse(tool.name()),
-            ToolKind::Namespace { name: group, tools, .. } => {
-                for member in tools {
-                    let ToolKind::Function { name, .. } = &member.kind else { return refuse("custom") };
-                    let wire = names.outward(Some(group), name);
-                    let mut member = member.clone();
-                    if let ToolKind::Function { name, .. } = &mut member.kind {
-                        *name = wire;
-                    }
-                    flat.push(member);
-                }
-            }
-        }
-    }
-    if !flat.is_empty() {
-        write_list(object.key("tools"), &flat, |out, tool| {
-            // Group members carry their wire name already, which is legal and stays as it is.
-            let mut own = NameMap::default();
-            let legal = crate::dialect::tool_name(tool).is_some_and(crate::names::is_legal);
-            write_tool_mapped(out, tool, true, &mut Some(if legal { &mut own } else { &mut *names }));
-        });
     }
     Ok(())
 }
@@ -175,6 +127,11 @@ fn write_one(out: &mut Vec<u8>, item: &Item, target: &Target<'_>, names: &mut Na
     let mut view =
         View { request: true, logprobs: true, encrypted: true, status: item.status, ..View::default() };
     let (call_id, name);
+    if !target.quirks.custom_tools
+        && let Some(stand_in) = functions::stand_in(item)
+    {
+        return write_one(out, &stand_in, target, names);
+    }
     match &item.body {
         ItemBody::Call(call) => {
             call_id = call.call_id.as_deref().map(wire_call_id);

@@ -3,12 +3,13 @@
 //! events, and answers that come whole, give the same events.
 
 use trilith_core::{
-    DialectId, Error, Event, Item, ItemBody, ItemStatus, Json, Logprob, Message, PartSpace, PartStart, Role,
-    ToolStage,
+    CallKind, DialectId, Error, Event, Item, ItemBody, ItemStatus, Json, Logprob, Message, PartSpace,
+    PartStart, Role, ToolStage,
 };
 
 use super::replay;
 use crate::{
+    custom,
     names::NameMap,
     responses::{
         field::{Field, Side},
@@ -18,9 +19,44 @@ use crate::{
     },
 };
 
+/// What an item is, as far as it decides which events may follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sort {
+    Message,
+    Reasoning,
+    Call,
+    /// It has neither parts nor arguments.
+    Whole,
+}
+
+impl Sort {
+    const fn of(body: &ItemBody) -> Self {
+        match body {
+            ItemBody::Message(_) => Self::Message,
+            ItemBody::Reasoning(_) => Self::Reasoning,
+            ItemBody::Call(_) => Self::Call,
+            ItemBody::Result(_)
+            | ItemBody::Compaction(_)
+            | ItemBody::CompactionTrigger
+            | ItemBody::ConfigurationUpdate(_)
+            | ItemBody::ToolsChange(_)
+            | ItemBody::Reference(_)
+            | ItemBody::Opaque(_) => Self::Whole,
+        }
+    }
+
+    fn holds(self, space: PartSpace) -> bool {
+        self == match space {
+            PartSpace::Content => Self::Message,
+            PartSpace::Reasoning | PartSpace::Summary => Self::Reasoning,
+        }
+    }
+}
+
 /// One part of an item, as far as it was told.
 #[derive(Debug)]
 pub(super) struct PartTold {
+    pub(super) start: PartStart,
     pub(super) space: PartSpace,
     /// The upstream's place of it.
     pub(super) theirs: u64,
@@ -35,6 +71,7 @@ pub(super) struct PartTold {
 /// One item, as far as it was told.
 #[derive(Debug)]
 pub(super) struct Told {
+    pub(super) sort: Sort,
     /// The upstream's `output_index`.
     pub(super) theirs: u64,
     pub(super) id: Option<Box<str>>,
@@ -43,6 +80,8 @@ pub(super) struct Told {
     pub(super) parts: Vec<PartTold>,
     /// Bytes of argument text.
     pub(super) args: usize,
+    /// It is a function that stands for a custom tool: its arguments so far, taken apart once they are whole.
+    held: Option<String>,
     /// Whether any step of a hosted tool was told.
     pub(super) stages: bool,
     pub(super) done: bool,
@@ -92,16 +131,18 @@ impl Assembly {
 
     /// An item begins. What cannot grow waits until it is whole.
     pub(super) fn add(&mut self, place: Place<'_>, mut item: Item, out: &mut Vec<Event>) -> usize {
-        self.rename(&mut item);
+        let held = self.rename(&mut item).then(String::new);
         let theirs = place.index.unwrap_or_else(|| {
             self.items.iter().map(|told| told.theirs.saturating_add(1)).max().unwrap_or_default()
         });
         let told = Told {
+            sort: Sort::of(&item.body),
             theirs,
             id: item.id.clone(),
             ours: None,
             parts: Vec::new(),
             args: 0,
+            held,
             stages: false,
             done: false,
         };
@@ -127,17 +168,24 @@ impl Assembly {
         out.push(Event::ItemAdded { index, choice: 0, item: Box::new(item) });
     }
 
-    /// The upstream's tool names, in the caller's spelling.
-    fn rename(&self, item: &mut Item) {
+    /// The upstream's tool names, in the caller's spelling. Says whether the call stands for a custom tool's.
+    fn rename(&self, item: &mut Item) -> bool {
+        let mut wrapped = false;
         if let ItemBody::Call(call) = &mut item.body
             && !self.names.is_empty()
         {
+            wrapped = call.kind == CallKind::Function && self.names.is_unwrapped(&call.name);
+            if wrapped {
+                call.kind = CallKind::Custom;
+                call.args = custom::unwrap(std::mem::take(&mut call.args));
+            }
             let full = self.names.inward(&call.name);
             call.name = full.name;
             if call.namespace.is_none() {
                 call.namespace = full.namespace;
             }
         }
+        wrapped
     }
 
     /// Makes sure that a part exists; gives the item's place in the table and the part's in its list.
@@ -148,10 +196,10 @@ impl Assembly {
         start: PartStart,
         out: &mut Vec<Event>,
     ) -> Option<(u32, usize)> {
-        let told = self.items.get_mut(at).filter(|told| !told.done)?;
-        let index = told.ours?;
         let space = start.space();
-        if let Some(known) = told.parts.iter().rposition(|part| part.space == space && part.theirs == theirs)
+        let told = self.items.get_mut(at).filter(|told| !told.done && told.sort.holds(space))?;
+        let index = told.ours?;
+        if let Some(known) = told.parts.iter().rposition(|part| part.start == start && part.theirs == theirs)
         {
             return Some((index, known));
         }
@@ -162,7 +210,16 @@ impl Assembly {
         close_parts(told, index, out);
         let ours = told.parts.iter().filter(|part| part.space == space).count();
         let ours = u32::try_from(ours).ok()?;
-        told.parts.push(PartTold { space, theirs, ours, bytes: 0, logprobs: 0, annotations: 0, done: false });
+        told.parts.push(PartTold {
+            start,
+            space,
+            theirs,
+            ours,
+            bytes: 0,
+            logprobs: 0,
+            annotations: 0,
+            done: false,
+        });
         out.push(Event::PartAdded { index, part: ours, start });
         Some((index, told.parts.len() - 1))
     }
@@ -216,7 +273,12 @@ impl Assembly {
     /// Argument text of a call.
     pub(super) fn args(&mut self, place: Place<'_>, delta: String, out: &mut Vec<Event>) {
         let Some(told) = self.find(place).and_then(|at| self.items.get_mut(at)) else { return };
-        let Some(index) = told.ours.filter(|_| !told.done && !delta.is_empty()) else { return };
+        let grows = !told.done && told.sort == Sort::Call && !delta.is_empty();
+        let Some(index) = told.ours.filter(|_| grows) else { return };
+        if let Some(held) = &mut told.held {
+            held.push_str(&delta);
+            return;
+        }
         told.args += delta.len();
         out.push(Event::ArgumentsDelta { index, delta });
     }
@@ -232,7 +294,7 @@ impl Assembly {
     ) {
         let at = self.find(place);
         let told = at.and_then(|at| self.items.get(at)).map_or(0, |told| {
-            let same = |part: &&PartTold| part.space == start.space() && part.theirs == theirs;
+            let same = |part: &&PartTold| part.start == start && part.theirs == theirs;
             told.parts.iter().rfind(same).map_or(0, |part| part.bytes)
         });
         let rest = text.get(told..).unwrap_or_default().to_owned();
@@ -241,7 +303,8 @@ impl Assembly {
 
     /// The whole argument text of a call.
     pub(super) fn whole_args(&mut self, place: Place<'_>, args: &str, out: &mut Vec<Event>) {
-        let told = self.find(place).and_then(|at| self.items.get(at)).map_or(0, |told| told.args);
+        let told = self.find(place).and_then(|at| self.items.get(at));
+        let told = told.map_or(0, |told| told.held.as_ref().map_or(told.args, String::len));
         self.args(place, args.get(told..).unwrap_or_default().to_owned(), out);
     }
 
@@ -276,9 +339,12 @@ impl Assembly {
 
     /// An item is whole; what was not told of it is told now.
     pub(super) fn done(&mut self, place: Place<'_>, mut item: Item, out: &mut Vec<Event>) {
+        let sort = Sort::of(&item.body);
+        let fits = |told: &Told| told.done || told.sort == sort;
         let at = match self.find(place) {
-            Some(at) => at,
-            None => self.add(place, item.clone(), out),
+            Some(at) if self.items.get(at).is_some_and(fits) => at,
+            // Of another sort than it began with, it is another item.
+            _ => self.add(place, item.clone(), out),
         };
         if self.items.get(at).is_none_or(|told| told.done) {
             return;
@@ -319,6 +385,9 @@ impl Assembly {
         for told in self.items.iter_mut().filter(|told| !told.done) {
             told.done = true;
             let Some(index) = told.ours else { continue };
+            if let Some(delta) = told.held.take().map(custom::unwrap).filter(|delta| !delta.is_empty()) {
+                out.push(Event::ArgumentsDelta { index, delta });
+            }
             close_parts(told, index, out);
             out.push(Event::ItemDone {
                 index,

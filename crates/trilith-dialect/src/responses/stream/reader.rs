@@ -110,10 +110,11 @@ impl State {
     fn check(&mut self, framing: Option<crate::frame::sse::FrameError>) -> Result<(), Error> {
         match (self.error.clone(), framing) {
             (Some(error), _) => Err(error),
-            (None, Some(framing)) => {
+            // What follows the end says nothing.
+            (None, Some(framing)) if !self.ended => {
                 Err(Error::upstream("The upstream's stream could not be read.").with_source(framing))
             }
-            (None, None) => Ok(()),
+            (None, _) => Ok(()),
         }
     }
 

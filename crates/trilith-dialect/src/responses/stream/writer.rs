@@ -450,7 +450,7 @@ impl ResponsesWriter {
     fn detail(&mut self, index: Option<u32>, json: &Json, response: &Response, out: &mut Vec<u8>) {
         let mut tape = Tape::default();
         let Ok(value) = tape.read(json.as_str()) else { return };
-        let Some(event) = value.str("type").filter(|event| !event.contains(['\n', '\r', '"', '\\'])) else {
+        let Some(event) = value.str("type").filter(|event| is_plain(event)) else {
             return;
         };
         let spot = match index {
@@ -502,4 +502,9 @@ fn write_loss(loss: &Loss, out: &mut Vec<u8>) {
     out.extend_from_slice(b"; ");
     out.extend_from_slice(line(&loss.why).as_bytes());
     out.extend_from_slice(b"\n\n");
+}
+
+/// Whether the word can stand in a name line and in JSON as it is.
+fn is_plain(event: &str) -> bool {
+    !event.contains(|c: char| c.is_control() || matches!(c, '"' | '\\'))
 }

@@ -310,8 +310,51 @@ fn upstreams_that_know_functions_only_get_one_flat_list() {
     let response = super::support::fold(events);
     let ItemBody::Call(call) = &response.output[0].item.body else { panic!() };
     assert_eq!((call.kind, call.namespace.as_deref(), &*call.name), (CallKind::Function, Some("crm"), "get"));
-    let custom = encode(r#"{"model":"m","input":"x","tools":[{"type":"custom","name":"c"}]}"#, &quirks);
-    assert_eq!(custom.unwrap_err().param.as_deref(), Some("tools[0]"));
+    let hosted = encode(r#"{"model":"m","input":"x","tools":[{"type":"shell"}]}"#, &quirks);
+    assert_eq!(hosted.unwrap_err().param.as_deref(), Some("tools[0]"));
+}
+
+#[test]
+fn a_custom_tool_becomes_a_function_and_its_calls_come_back() {
+    let quirks = Quirks { custom_tools: false, ..Quirks::default() };
+    let request = json!({"model": "m", "input": [
+        {"type": "custom_tool_call", "call_id": "c", "name": "patch", "namespace": "fs", "input": "a \"b\""},
+        {"type": "custom_tool_call_output", "call_id": "c", "output": "x"}],
+        "tools": [{"type": "namespace", "name": "fs", "tools": [{"type": "custom", "name": "patch"}]}],
+        "tool_choice": {"type": "custom", "name": "patch"}});
+    let encoded = Responses.encode_request(&decode(&request), &target("m", &quirks)).unwrap();
+    let body: Value = serde_json::from_slice(&encoded.body).unwrap();
+    assert_eq!(
+        (&body["tools"][0]["type"], &body["tools"][0]["name"]),
+        (&json!("function"), &json!("fs__patch"))
+    );
+    assert_eq!(body["tool_choice"], json!({"type": "function", "name": "fs__patch"}));
+    assert_eq!(body["input"][0]["type"], "function_call");
+    assert_eq!(body["input"][0]["arguments"], json!({"input": "a \"b\""}).to_string());
+    assert_eq!(body["input"][1]["type"], "function_call_output");
+    assert_eq!(encoded.losses.len(), 1);
+
+    let arguments = json!({"input": "two\nlines"}).to_string();
+    let item = json!({"type": "function_call", "id": "i", "call_id": "d", "name": "fs__patch", "arguments": arguments});
+    let mut begun = item.clone();
+    begun["arguments"] = json!("");
+    let added = json!({"type": "response.output_item.added", "output_index": 0, "item": begun});
+    let delta =
+        json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": arguments});
+    let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item});
+    let end = json!({"type": "response.completed", "response": {"status": "completed", "output": []}});
+    for told in [vec![&added, &delta, &done, &end], vec![&added, &delta, &end], vec![&done, &end]] {
+        let mut events = Vec::new();
+        let mut reader = Responses.reader(encoded.names.clone());
+        for event in told {
+            reader.push(format!("data: {event}\n\n").as_bytes(), &mut events).unwrap();
+        }
+        reader.finish(&mut events).unwrap();
+        let response = super::support::fold(events);
+        let ItemBody::Call(call) = &response.output[0].item.body else { panic!() };
+        let found = (call.kind, call.namespace.as_deref(), &*call.name, call.args.as_str());
+        assert_eq!(found, (CallKind::Custom, Some("fs"), "patch", "two\nlines"));
+    }
 }
 
 #[test]
