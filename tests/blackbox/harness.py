@@ -56,7 +56,7 @@ class Process:
                 return answer
             if self.child.poll() is not None:
                 raise AssertionError(f"ended with {self.child.returncode} before {what}:\n{self.log}")
-            time.sleep(0.02)
+            time.sleep(0.005)
         raise AssertionError(f"no {what} within {PATIENCE} s:\n{self.log}")
 
     def wait_exit(self, seconds: float = PATIENCE) -> int:

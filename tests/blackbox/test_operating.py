@@ -60,15 +60,21 @@ def test_every_answer_has_a_request_id(serve):
     assert all(identities) and len(set(identities)) == 2
 
 
+@pytest.fixture(scope="module")
+def plain(module_starter):
+    """A server without models."""
+    return module_starter.serve()
+
+
 @pytest.mark.parametrize("path", ["/v1/responses", "/v1/responses?beta=true"])
-def test_an_upgrade_is_refused_with_426(serve, path):
+def test_an_upgrade_is_refused_with_426(plain, path):
     headers = {
         "connection": "Upgrade",
         "upgrade": "websocket",
         "sec-websocket-version": "13",
         "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
     }
-    with serve().http() as http:
+    with plain.http() as http:
         answer = http.get(path, headers=headers)
     assert answer.status_code == 426
     assert answer.json()["error"]["message"] and answer.headers["upgrade"] == "websocket"
@@ -91,9 +97,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_not_served(serve, case):
+def test_what_is_not_served(plain, case):
     method, path, status = REFUSED[case]
-    server = serve()
+    server = plain
     # By hand: clients tidy paths up.
     with socket.create_connection(server.address.split(":"), timeout=10) as connection:
         head = f"{method} {path} HTTP/1.1\r\nhost: {server.address}\r\ncontent-type: application/json\r\n"

@@ -50,12 +50,23 @@ STATUSES = {
 }
 
 
+@pytest.fixture(scope="module")
+def failing(module_starter):
+    """upstream dialect -> a server over an upstream that answers any status that it is asked for."""
+    script = "".join(f'--- answer when "say {status}"\nerror {status} odd_code The reason\n' for status in STATUSES)
+    script += "--- answer\ntext ok\n"
+    return {name: module_starter.gateway(script, name, NO_RETRY)[0] for name in ENTRIES}
+
+
 @pytest.mark.parametrize("status", STATUSES)
-def test_a_status(gateway, client, dialect, status):
-    server, _ = gateway(f"--- answer\nerror {status} odd_code The reason\n", dialect, NO_RETRY)
+def test_a_status(failing, client, dialect, status):
+    server = failing[dialect]
+    wish = {"input": f"say {status}"} if client == "responses" else {"messages": [{**HI[0], "content": f"say {status}"}]}
+    # A success in between keeps the target in use.
+    assert ask(server, client).status_code == 200
     expected, kind, code = STATUSES[status]
     for stream in (False, True):
-        answer = ask(server, client, stream)
+        answer = ask(server, client, stream, **wish)
         error = error_of(answer)
         assert answer.status_code == expected, error
         assert kind in (None, error["type"])
