@@ -2,6 +2,7 @@
 
 use std::{
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -18,11 +19,13 @@ pub(crate) struct Events {
     body: Option<Body>,
     reader: Box<dyn Reader>,
     fault: Option<Error>,
+    /// The credential, to keep it out of what the place says went wrong.
+    secret: Option<Arc<str>>,
 }
 
 impl Events {
-    pub(crate) fn new(body: Body, reader: Box<dyn Reader>) -> Self {
-        Self { body: Some(body), reader, fault: None }
+    pub(crate) fn new(body: Body, reader: Box<dyn Reader>, secret: Option<Arc<str>>) -> Self {
+        Self { body: Some(body), reader, fault: None, secret }
     }
 
     /// Hands out what was read, and the fault behind it next time.
@@ -31,7 +34,7 @@ impl Events {
         batch: Vec<Event>,
         result: Result<(), Error>,
     ) -> Poll<Option<<Self as Stream>::Item>> {
-        match result {
+        match result.map_err(|fault| failure::without(fault, self.secret.as_deref())) {
             Err(fault) if batch.is_empty() => {
                 self.body = None;
                 Poll::Ready(Some(Err(fault)))

@@ -42,7 +42,9 @@ pub(crate) fn of_exchange(error: NetError) -> Error {
 /// An error answer, with the pause that the place asks for.
 pub(crate) fn of_answer(dialect: &dyn Dialect, status: u16, headers: &HeaderMap, body: &[u8]) -> Error {
     let mut error = dialect.decode_error(status, body);
+    let may_pass = matches!(status, 408 | 409 | 425 | 429 | 500..);
     if let Some(pause) = retry_after(headers)
+        && may_pass
         && error.retry != Retry::Never
     {
         error.retry = Retry::Same(Some(pause));
@@ -61,6 +63,11 @@ pub(crate) fn without(mut error: Error, secret: Option<&str>) -> Error {
     }
     if error.param.as_ref().is_some_and(|param| param.contains(secret)) {
         error.param = None;
+    }
+    if let Some(fault) = &mut error.upstream {
+        for word in [&mut fault.code, &mut fault.kind] {
+            *word = word.take().filter(|word| !word.contains(secret));
+        }
     }
     error
 }

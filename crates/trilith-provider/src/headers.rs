@@ -32,12 +32,32 @@ pub(crate) fn answer(headers: &HeaderMap) -> Headers {
     passed
 }
 
+/// Credentials, and what the place alone decides: never a client's, whatever its dialect lets through.
+const OWN: &[&str] = &[
+    "accept",
+    "accept-encoding",
+    "api-key",
+    "authorization",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "cookie",
+    "host",
+    "proxy-authorization",
+    "transfer-encoding",
+    "x-api-key",
+    "x-goog-api-key",
+];
+
 /// Adds the client's headers to a request; what cannot be a header is left out.
 pub(crate) fn add(target: &mut HeaderMap, headers: &Headers) {
     for (name, value) in headers {
         let name = HeaderName::try_from(&**name);
         let value = HeaderValue::try_from(&**value);
-        if let (Ok(name), Ok(value)) = (name, value) {
+        if let (Ok(name), Ok(value)) = (name, value)
+            && !OWN.contains(&name.as_str())
+        {
             target.append(name, value);
         }
     }

@@ -63,7 +63,7 @@ struct Inner {
     models_uri: Uri,
     headers: HeaderMap,
     /// The credential itself, to keep it out of what the place says about it.
-    api_key: Option<String>,
+    api_key: Option<Arc<str>>,
     account: String,
     quirks: Quirks,
     timeouts: Timeouts,
@@ -85,9 +85,8 @@ impl Place {
     pub fn new(settings: Settings, client: Client) -> Result<Self, PlaceError> {
         let Settings { name, dialect, base_url, path, models_path, api_key, .. } = settings;
         let uri = |path: &str| {
-            format!("{base_url}{path}")
-                .parse::<Uri>()
-                .map_err(|_| PlaceError(format!("provider '{name}': base_url and path make no address")))
+            let uri = format!("{base_url}{path}").parse::<Uri>().ok().filter(is_address);
+            uri.ok_or_else(|| PlaceError(format!("provider '{name}': base_url and path make no address")))
         };
         let mut all = HeaderMap::new();
         all.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -111,7 +110,7 @@ impl Place {
             uri: uri(path.as_deref().unwrap_or_else(|| dialect.path()))?,
             models_uri: uri(models_path.as_deref().unwrap_or("/models"))?,
             headers: all,
-            api_key,
+            api_key: api_key.map(Into::into),
             account,
             dialect,
             quirks: settings.quirks,
@@ -121,6 +120,12 @@ impl Place {
             name,
         })))
     }
+}
+
+/// Whether a request can go there: `http` or `https`, a host, no user.
+fn is_address(uri: &Uri) -> bool {
+    let user = |authority: &http::uri::Authority| authority.as_str().contains('@');
+    matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some_and(|host| !user(host))
 }
 
 /// Tells accounts apart without telling the key.
@@ -168,9 +173,8 @@ impl Inner {
         let (head, body) = answer.into_parts();
         let passed = headers::answer(&head.headers);
         let losses = encoded.losses;
-        // Some servers ignore the wish for a stream and answer whole.
-        if call.stream && !is_json(&head.headers) {
-            let events = Events::new(body, self.dialect.reader(encoded.names));
+        if is_stream(&head.headers, call.stream) {
+            let events = Events::new(body, self.dialect.reader(encoded.names), self.api_key.clone());
             return Ok(EventStream { losses, headers: passed, events: Box::pin(events) });
         }
         let bytes = body.collect(self.max_answer_bytes).await.map_err(failure::of_exchange)?;
@@ -187,7 +191,7 @@ impl Inner {
         Ok(RelayAnswer {
             status: head.status.as_u16(),
             headers: headers::answer(&head.headers),
-            stream: !is_json(&head.headers),
+            stream: is_stream(&head.headers, call.stream),
             body: Box::pin(Relayed(body)),
         })
     }
@@ -216,11 +220,16 @@ impl Inner {
     }
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
-    headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("application/json"))
+/// Whether an answer is a stream of events. Some servers ignore the wish for one and answer whole, some can
+/// only stream: their own word counts, and the wish where they say nothing that is known.
+fn is_stream(headers: &HeaderMap, asked: bool) -> bool {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = value.split(';').next().unwrap_or_default().trim();
+    if kind.eq_ignore_ascii_case("text/event-stream") {
+        true
+    } else {
+        asked && !kind.eq_ignore_ascii_case("application/json")
+    }
 }
 
 /// In strict mode the first thing dropped or approximated is an error, and nothing is sent.

@@ -1,1 +1,7 @@
 //! Places against real sockets.
+
+mod answers;
+mod errors;
+mod making;
+mod requests;
+mod server;
