@@ -7,7 +7,7 @@ use trilith_core::DialectId;
 
 /// One gateway for every LLM API, with the state of the Responses API in it.
 #[derive(Debug, Parser)]
-#[command(name = "trilith", version, about, propagate_version = true)]
+#[command(name = "trilith", version, propagate_version = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -14,7 +14,8 @@ pub(crate) fn run(options: MockOptions) -> Result<(), Failure> {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let options = RunOptions { file: options.file, dialect, listen: options.listen, record: options.record };
+        let options =
+            RunOptions { file: options.file, dialect, listen: options.listen, record: options.record };
         let mut print = |line: &str| say::out(line);
         tokio::select! {
             ended = trilith_mock::run(options, &mut print) => ended.map_err(Into::into),

@@ -13,7 +13,9 @@ pub(crate) fn run(options: &ConfigOptions) -> Result<(), Failure> {
     let loaded = check::load(options, &Flags::default())?;
     let config = &loaded.config;
     if config.models.is_empty() {
-        say::note("no [[models]] are configured; callers can name none");
+        say::note(
+            "no [[models]] are configured, so that callers can name none; see `trilith config --sample`",
+        );
     }
     for model in &config.models {
         let targets: Vec<String> =
@@ -22,14 +24,24 @@ pub(crate) fn run(options: &ConfigOptions) -> Result<(), Failure> {
     }
     let places = places::open(config, &places::environment_proxies()?)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let silent = runtime.block_on(async {
+        let mut silent = 0;
         for provider in &config.providers {
             let Some(place) = places.get(provider.name.as_str()) else { continue };
             match place.models().await {
                 Ok(names) => names.iter().for_each(|name| say::out(&format!("{}/{name}", provider.name))),
-                Err(error) => say::note(&format!("{}: {error}", provider.name)),
+                Err(error) => {
+                    silent += 1;
+                    say::note(&format!("{} ({}): {error}", provider.name, provider.base_url));
+                }
             }
         }
+        silent
     });
-    Ok(())
+    match silent {
+        0 => Ok(()),
+        _ => {
+            Err(format!("{silent} of {} providers did not list their models", config.providers.len()).into())
+        }
+    }
 }

@@ -8,9 +8,7 @@ use trilith_net::{Client, ClientConfig, Proxies, Roots, Timeouts};
 use trilith_provider::{Place, Settings};
 
 use crate::{
-    config::{
-        self, Config, MaxTokensField, Provider, ReasoningField, SystemRole, TlsRoots,
-    },
+    config::{self, Config, MaxTokensField, Provider, ReasoningField, SystemRole, TlsRoots},
     say::Failure,
 };
 
@@ -33,8 +31,11 @@ pub(crate) fn environment_proxies() -> Result<Proxies, Failure> {
     #[expect(clippy::disallowed_methods, reason = "read once at start, for the one outgoing client")]
     let read = |name: &str| std::env::var(name).or_else(|_| std::env::var(name.to_ascii_uppercase())).ok();
     // HTTP_PROXY in capitals can be set by a client of a CGI program; here nobody runs one.
-    let proxies =
-        Proxies::parse(read("http_proxy").as_deref(), read("https_proxy").as_deref(), read("no_proxy").as_deref());
+    let proxies = Proxies::parse(
+        read("http_proxy").as_deref(),
+        read("https_proxy").as_deref(),
+        read("no_proxy").as_deref(),
+    );
     proxies.map_err(|error| format!("the proxy of the environment cannot be used: {error}").into())
 }
 
@@ -63,8 +64,7 @@ fn place(provider: &Provider, max_answer_bytes: usize, proxies: &Proxies) -> Res
     };
     let mut headers: Vec<_> =
         provider.headers.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect();
-    let selectors =
-        [("openai-organization", &provider.organization), ("openai-project", &provider.project)];
+    let selectors = [("openai-organization", &provider.organization), ("openai-project", &provider.project)];
     headers.extend(selectors.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))));
     let place = Place::new(
         Settings {

@@ -4,8 +4,8 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use trilith_core::Store;
 use trilith_ops::{
-    Health, HealthPolicy, KeyEntry, KeySecret, Keys, Meter, ModelEntry, RetryPolicy, Router, Slots, TargetEntry,
-    Traces,
+    Health, HealthPolicy, KeyEntry, KeySecret, Keys, Meter, ModelEntry, RetryPolicy, Router, Slots,
+    TargetEntry, Traces,
 };
 use trilith_runtime::Runtime;
 use trilith_server::{App, Limits, Listener};
@@ -23,11 +23,8 @@ use crate::{
 
 /// Serves until the process is asked to end.
 pub(crate) fn run(options: &ServeOptions) -> Result<(), Failure> {
-    let flags = Flags {
-        listen: options.listen.clone(),
-        store: options.store.clone(),
-        model: options.model.clone(),
-    };
+    let flags =
+        Flags { listen: options.listen.clone(), store: options.store.clone(), model: options.model.clone() };
     let config = check::load(&options.config, &flags)?.config;
     if config.keys.is_empty() && !config.loopback_only() {
         return Err(format!(
@@ -47,7 +44,10 @@ async fn serve(config: Config) -> Result<(), Failure> {
     let store = open_store(&config)?;
     let ended = store.recover(unix_seconds()).await?;
     if ended > 0 {
-        tracing::warn!(ended, "responses that were running when the last process stopped are marked as failed");
+        tracing::warn!(
+            ended,
+            "responses that were running when the last process stopped are marked as failed"
+        );
     }
     let mut places = places::open(&config, &places::environment_proxies()?)?;
     open_local(&config, &mut places)?;
@@ -92,7 +92,16 @@ fn announce(config: &Config, api: &Listener, admin: Option<&Listener>) -> Result
 
 async fn listener(address: std::net::SocketAddr, key: &str) -> Result<Listener, Failure> {
     Listener::bind(address).await.map_err(|error| {
-        format!("cannot listen on {address} ({key}): {error}; is another process there? name another port").into()
+        let next = match (error.kind(), key) {
+            (std::io::ErrorKind::AddrInUse, "server.listen") => {
+                "another process is there; name another port in server.listen or with --listen"
+            }
+            (std::io::ErrorKind::AddrInUse, _) => {
+                "another process is there; name another port, or \"\" for no admin listener"
+            }
+            _ => "name an address of this machine and a port that this user may open",
+        };
+        format!("cannot listen on {address} ({key}): {error}\n  {next}").into()
     })
 }
 
@@ -103,7 +112,10 @@ fn open_store(config: &Config) -> Result<Arc<Sqlite>, Failure> {
         ConfiguredSync::Normal => Sync::Normal,
     };
     let store = match &config.store.url {
-        StoreUrl::Sqlite(path) => Sqlite::open(path, sync, days)?,
+        StoreUrl::Sqlite(path) => Sqlite::open(path, sync, days).map_err(|error| {
+            let path = path.display();
+            format!("{error}\n  store.url is \"sqlite:{path}\"; name a file in a folder that exists there or with --store")
+        })?,
         StoreUrl::Memory => Sqlite::in_memory(days)?,
     };
     Ok(Arc::new(store))

@@ -3,12 +3,16 @@
 use std::{fs, io::Read, path::Path, sync::Arc};
 
 use trilith_core::{
-    Created, Disposition, End, Event, ItemBody, Loss, Response, Settings, Status, StreamOptions, call_id, item_id,
+    Created, Disposition, End, Event, ItemBody, Loss, Response, Settings, Status, StreamOptions, call_id,
+    item_id,
 };
-use trilith_dialect::{Dialect, NameMap, Quirks, Target, dialect};
+use trilith_dialect::{
+    Dialect, NameMap, Quirks, Target, dialect,
+    scan::{Limits, scan},
+};
 
 use crate::{
-    cli::TranslateOptions,
+    cli::{DialectName, TranslateOptions},
     say::{self, Failure},
 };
 
@@ -17,16 +21,20 @@ const LARGEST: u64 = 256 << 20;
 
 /// Translates a request, a whole answer or a stream, and tells the losses beside it.
 pub(crate) fn run(options: &TranslateOptions) -> Result<(), Failure> {
-    let find = |name: crate::cli::DialectName| dialect(name.into()).ok_or("this dialect is not part of this build");
+    let find = |name: DialectName| dialect(name.into()).ok_or("this dialect is not part of this build");
     let (from, to) = (find(options.from)?, find(options.to)?);
     let input = read(&options.file)?;
-    let (out, losses) = if options.stream {
-        stream(from, to, &input)?
+    let translated = if options.stream {
+        stream(from, to, &input)
     } else if options.response {
-        answer(from, to, &input)?
+        answer(from, to, &input)
     } else {
-        request(from, to, &input)?
+        request(from, to, &input)
     };
+    let (out, losses) = translated.map_err(|failure| {
+        let hint = hint(options, &input).map(|hint| format!("\n  {hint}")).unwrap_or_default();
+        format!("{}: {failure}{hint}", options.file.display())
+    })?;
     say::bytes(&out);
     if !out.ends_with(b"\n") {
         say::out("");
@@ -38,6 +46,33 @@ pub(crate) fn run(options: &TranslateOptions) -> Result<(), Failure> {
         say::note("nothing is lost");
     }
     Ok(())
+}
+
+/// What was probably meant, where the input looks like something else than the options say.
+fn hint(options: &TranslateOptions, input: &[u8]) -> Option<&'static str> {
+    let scan = scan(input, &Limits::default()).ok();
+    let has = |names: &[&str]| {
+        scan.as_ref().is_some_and(|scan| names.iter().any(|name| scan.member(name).is_some()))
+    };
+    let seems_chat = has(&["messages", "choices"]);
+    let seems_responses = has(&["input", "output"]);
+    match options.from {
+        DialectName::Chat if seems_responses => return Some("it looks like Responses: try --from responses"),
+        DialectName::Responses if seems_chat => {
+            return Some("it looks like Chat Completions: try --from chat");
+        }
+        DialectName::Chat | DialectName::Responses => {}
+    }
+    let text = input.trim_ascii_start();
+    if !options.stream && [b"data:".as_slice(), b"event:", b":"].iter().any(|start| text.starts_with(start)) {
+        return Some("it looks like an event stream: add --stream");
+    }
+    if !options.stream && !options.response && has(&["choices", "output"]) {
+        return Some("it looks like an answer: add --response");
+    }
+    let answer = options.stream || options.response;
+    (answer && has(&["messages", "input"]))
+        .then_some("it looks like a request: leave out --response and --stream")
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
