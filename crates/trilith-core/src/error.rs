@@ -140,10 +140,7 @@ impl Error {
 
     /// The upstream failed or answered nonsense; another target may do better.
     pub fn upstream(public: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            retry: Retry::Elsewhere,
-            ..Self::new(ErrorKind::UpstreamBroken, Origin::Upstream, public)
-        }
+        Self { retry: Retry::Elsewhere, ..Self::new(ErrorKind::UpstreamBroken, Origin::Upstream, public) }
     }
 
     /// Trilith itself failed.

@@ -27,12 +27,7 @@ impl Item {
 
     /// A message of plain text.
     pub fn message(role: Role, text: impl Into<String>) -> Self {
-        Self::new(ItemBody::Message(Message {
-            role,
-            parts: vec![Part::text(text)],
-            phase: None,
-            name: None,
-        }))
+        Self::new(ItemBody::Message(Message { role, parts: vec![Part::text(text)], phase: None, name: None }))
     }
 }
 

@@ -45,7 +45,9 @@ pub use settings::{
     Effort, Instructions, Limits, OutputFormat, OutputSettings, ReasoningSettings, Sampling, Settings,
     TextFormat, Truncation, Verbosity,
 };
-pub use tool::{CustomFormat, GrammarSyntax, HostedTool, Tool, ToolChoice, ToolChoiceMode, ToolKind, ToolRef};
+pub use tool::{
+    CustomFormat, GrammarSyntax, HostedTool, Tool, ToolChoice, ToolChoiceMode, ToolKind, ToolRef,
+};
 pub use turn::{StateRef, StreamOptions, Turn};
 pub use usage::{CacheWrite, Usage};
 

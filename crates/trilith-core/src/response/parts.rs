@@ -78,9 +78,9 @@ fn string(item: &mut Item, part: u32, space: PartSpace) -> Result<&mut String, A
             PartKind::Text(text) => Ok(&mut text.text),
             _ => Err(ApplyError::NoSuchPart),
         },
-        space => strings(item, space)
-            .and_then(|list| list.get_mut(part as usize))
-            .ok_or(ApplyError::NoSuchPart),
+        space => {
+            strings(item, space).and_then(|list| list.get_mut(part as usize)).ok_or(ApplyError::NoSuchPart)
+        }
     }
 }
 

@@ -236,7 +236,7 @@ impl Encoder<'_> {
             self.warn_once("reasoning.mode", "Chat Completions has no reasoning modes");
         }
         if settings.truncation == Some(Truncation::Auto) {
-            self.losses.push(Loss::hint("truncation", "left to Trilith: the upstream cannot truncate"));
+            self.warn_once("truncation", "Chat Completions cannot ask for it; what is too long is refused");
         }
         if settings.max_tool_calls.is_some() {
             self.warn_once("max_tool_calls", "Chat Completions cannot limit how many hosted calls run");
