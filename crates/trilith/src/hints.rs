@@ -12,22 +12,24 @@ pub(crate) fn calls(address: SocketAddr, model: &str, keys: bool) -> String {
         r#"
 Try it (in another terminal):
 
-  curl {base}/chat/completions{auth} -H 'content-type: application/json' \
-    -d '{{"model":"{model}","messages":[{{"role":"user","content":"Say hello."}}]}}'
+  curl -w '\n' {base}/chat/completions{auth} -H 'content-type: application/json' \
+    -d '{{"model":"{model}","max_completion_tokens":200,"messages":[{{"role":"user","content":"Say hello."}}]}}'
 
-  curl {base}/responses{auth} -H 'content-type: application/json' \
-    -d '{{"model":"{model}","input":"My name is Ada. Say hello."}}'
+  curl -w '\n' {base}/responses{auth} -H 'content-type: application/json' \
+    -d '{{"model":"{model}","max_output_tokens":200,"input":"My name is Ada. Say hello."}}'
   # continue it: send the "id" of the answer back
-  curl {base}/responses{auth} -H 'content-type: application/json' \
-    -d '{{"model":"{model}","previous_response_id":"PASTE_THE_ID","input":"What is my name?"}}'
+  curl -w '\n' {base}/responses{auth} -H 'content-type: application/json' \
+    -d '{{"model":"{model}","max_output_tokens":200,"previous_response_id":"PASTE_THE_ID","input":"What is my name?"}}'
 
   # pip install openai
 {import}from openai import OpenAI
 client = OpenAI(base_url="{base}", api_key={key})
-first = client.responses.create(model="{model}", input="My name is Ada. Say hello.")
+first = client.responses.create(
+    model="{model}", max_output_tokens=200, input="My name is Ada. Say hello."
+)
 print(first.output_text)
 second = client.responses.create(
-    model="{model}", previous_response_id=first.id, input="What is my name?"
+    model="{model}", max_output_tokens=200, previous_response_id=first.id, input="What is my name?"
 )
 print(second.output_text)
 "#
