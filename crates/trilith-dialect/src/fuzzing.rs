@@ -1,6 +1,11 @@
 //! The entry functions of the fuzz targets. The fuzzer and the test that replays the corpora both call
 //! them, so they lie here and not with the targets. They panic when a property fails.
 
+mod answers;
+mod errors;
+mod life;
+mod requests;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,11 +14,26 @@ use serde_json::value::RawValue;
 use crate::frame::sse::{Boundary, End, FrameError, Splitter, write_event};
 use crate::scan::{Fault, Kind, Limits, scan, splice};
 
+pub use answers::{fuzz_chat_response, fuzz_chat_stream, fuzz_responses_response, fuzz_responses_stream};
+pub use errors::{fuzz_chat_error, fuzz_responses_error};
+pub use requests::{fuzz_chat_request, fuzz_responses_request};
+
 /// An entry function: it takes any bytes.
 pub type Target = fn(&[u8]);
 
 /// Every target by the name of its file in `fuzz/fuzz_targets` and of its folder in `fuzz/corpus`.
-pub const TARGETS: &[(&str, Target)] = &[("sse", fuzz_sse), ("scan", fuzz_scan)];
+pub const TARGETS: &[(&str, Target)] = &[
+    ("sse", fuzz_sse),
+    ("scan", fuzz_scan),
+    ("chat_request", fuzz_chat_request),
+    ("responses_request", fuzz_responses_request),
+    ("chat_response", fuzz_chat_response),
+    ("responses_response", fuzz_responses_response),
+    ("chat_stream", fuzz_chat_stream),
+    ("responses_stream", fuzz_responses_stream),
+    ("chat_error", fuzz_chat_error),
+    ("responses_error", fuzz_responses_error),
+];
 
 type Frames = Vec<(Option<Arc<str>>, Arc<str>)>;
 

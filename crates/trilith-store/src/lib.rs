@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod arbitrary;
 mod codec;
+#[doc(hidden)]
+pub mod fuzzing;
 mod seal;
 mod sqlite;
 
