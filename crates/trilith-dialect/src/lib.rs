@@ -16,6 +16,7 @@ pub mod scan;
 mod spelling;
 #[cfg(test)]
 mod tests;
+mod typed;
 
 use trilith_core::DialectId;
 

@@ -23,10 +23,25 @@ const REQUEST_ID: &[&str] = &["x-request-id", "request-id", "x-amzn-requestid", 
 
 /// The headers of an answer that go on to the client.
 pub(crate) fn answer(headers: &HeaderMap) -> Headers {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let mut passed: Headers =
-        PASSED.iter().filter_map(|name| Some(((*name).into(), text(name)?.into()))).collect();
-    if let Some(id) = REQUEST_ID.iter().find_map(|name| text(name)) {
+    let mut passed = Headers::new();
+    let mut id: Option<(usize, &str)> = None;
+    // An answer has fewer headers than there are names, so that they are gone through and not looked up.
+    for (name, value) in headers {
+        let name = name.as_str();
+        let rank = REQUEST_ID.iter().position(|known| *known == name);
+        if rank.is_none() && !PASSED.contains(&name) {
+            continue;
+        }
+        let Ok(text) = value.to_str() else { continue };
+        match (rank, id) {
+            (Some(rank), Some((best, _))) if best <= rank => {}
+            (Some(rank), _) => id = Some((rank, text)),
+            // Of several only the first counts.
+            (None, _) if passed.iter().any(|(known, _)| **known == *name) => {}
+            (None, _) => passed.push((name.into(), text.into())),
+        }
+    }
+    if let Some((_, id)) = id {
         passed.push(("x-trilith-upstream-request-id".into(), id.into()));
     }
     passed

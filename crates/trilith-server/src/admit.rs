@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, Method, Uri, header};
+use http::{HeaderMap, HeaderName, Method, Uri, header};
 use trilith_core::{Error, ErrorKind, ErrorOrigin};
 use trilith_ops::{Admission, Principal, Refusal, admit};
 
 use crate::app::App;
 
 /// The headers that carry a key, in any dialect.
-const KEY_HEADERS: [&str; 3] = ["x-api-key", "api-key", "x-goog-api-key"];
+static KEY_HEADERS: [HeaderName; 3] = [
+    HeaderName::from_static("x-api-key"),
+    HeaderName::from_static("api-key"),
+    HeaderName::from_static("x-goog-api-key"),
+];
 
 /// A caller that may go on, and the room that its request takes.
 pub(crate) struct Caller {
@@ -63,7 +67,7 @@ fn presented(headers: &HeaderMap) -> Result<Option<&str>, Error> {
         });
     let named = KEY_HEADERS
         .iter()
-        .flat_map(|name| headers.get_all(*name))
+        .flat_map(|name| headers.get_all(name))
         .filter_map(|value| value.to_str().ok().map(str::trim));
     for key in bearer.chain(named).filter(|key| !key.is_empty()) {
         match found {

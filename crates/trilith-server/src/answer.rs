@@ -6,12 +6,14 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
 use trilith_core::{DialectId, Error, ErrorKind, ErrorOrigin, Retry};
 use trilith_dialect::dialect;
 
 use crate::{relay::RelayBody, stream::RunBody};
+
+static ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// The body of an answer.
 pub(crate) enum Answer {
@@ -65,7 +67,7 @@ pub(crate) fn events(body: Answer) -> Response<Answer> {
         with_type(StatusCode::OK, HeaderValue::from_static("text/event-stream; charset=utf-8"), body);
     // Proxies in between would otherwise hold events back.
     answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    answer.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    answer.headers_mut().insert(ACCEL_BUFFERING.clone(), HeaderValue::from_static("no"));
     answer
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{HeaderValue, Method, Request, Response, Version, header};
+use http::{HeaderName, HeaderValue, Method, Request, Response, Version, header};
 use hyper::body::Incoming;
 use trilith_core::{DialectId, Error, ErrorKind, ErrorOrigin, ResponseId};
 
@@ -12,6 +12,8 @@ use crate::{
     app::App,
     body,
 };
+
+static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A request with its id.
 pub(crate) struct Asked {
@@ -33,7 +35,7 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>) -> Respons
         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     if let Ok(header) = header {
-        answer.headers_mut().insert("x-request-id", header);
+        answer.headers_mut().insert(REQUEST_ID.clone(), header);
     }
     answer
 }

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::{Duration, Instant, SystemTime},
@@ -41,16 +41,30 @@ impl Clock for SystemClock {
     }
 }
 
-/// Randomness from the operating system.
-#[derive(Debug)]
-pub(crate) struct SystemIds;
+/// Randomness from the operating system, fetched for many ids at once: asking costs more than an id.
+#[derive(Default)]
+pub(crate) struct SystemIds(Mutex<Vec<[u8; 10]>>);
+
+/// How many ids are provided for at once.
+const IDS_AT_ONCE: usize = 256;
+
+impl std::fmt::Debug for SystemIds {
+    /// What ids are to come is nobody's to know.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SystemIds")
+    }
+}
 
 impl Ids for SystemIds {
     fn random(&self) -> [u8; 10] {
-        let mut bytes = [0; 10];
-        // Without randomness ids would still differ by their time; a gateway must not die of it.
-        getrandom::fill(&mut bytes).ok();
-        bytes
+        let mut ready = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if ready.is_empty() {
+            let mut fresh = [[0; 10]; IDS_AT_ONCE];
+            // Without randomness ids would still differ by their time; a gateway must not die of it.
+            getrandom::fill(fresh.as_flattened_mut()).ok();
+            ready.extend(fresh);
+        }
+        ready.pop().unwrap_or_default()
     }
 }
 

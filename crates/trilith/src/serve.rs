@@ -137,7 +137,7 @@ fn app(config: &Config, store: Arc<Sqlite>, places: Places, tasks: &Tasks) -> Re
         store,
         sealer: Arc::new(open_sealer(config)?),
         clock: Arc::new(SystemClock::new()),
-        ids: Arc::new(SystemIds),
+        ids: Arc::new(SystemIds::default()),
         spawn: Arc::new(tasks.clone()),
     };
     let keys = Keys::new(config.keys.iter().map(|key| KeyEntry {

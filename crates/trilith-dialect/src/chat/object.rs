@@ -5,6 +5,8 @@ use std::{borrow::Cow, fmt};
 use serde::{Deserialize, Deserializer, de::Visitor};
 use trilith_core::{DialectId, Error, Extra, Json};
 
+use crate::typed;
+
 /// A member that is not named in a type: its key and its value untouched.
 pub(super) type Rest<'a> = Vec<(Box<str>, &'a serde_json::value::RawValue)>;
 
@@ -96,7 +98,7 @@ const COMPLAINT_SHOWN: usize = 200;
 /// # Errors
 /// 400 that names the field and what was expected there.
 pub(super) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
-    serde_json::from_slice(body).map_err(|plain| {
+    typed::from_slice(body).map_err(|plain| {
         // The quick pass knows the place but not the field; only a wrong request pays for the second one.
         let mut again = serde_json::Deserializer::from_slice(body);
         let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut again) else {

@@ -1,29 +1,32 @@
 //! What a tee reads from an answer that passes untouched.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use serde::Deserialize;
 
-use super::response::wire::{Answer, Text};
+use super::response::{usage::WireUsage, wire::Text};
 use crate::Sniffed;
 
 /// Looks at one payload of a stream, or at a whole body. Most payloads hold none of the words that matter
-/// and are not parsed.
+/// and are not parsed; of one with counts, nothing but the counts is.
 pub(super) fn sniff(data: &[u8], seen: &mut Sniffed) {
-    if data.trim_ascii() == b"[DONE]" {
+    static FINISH: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"finish_reason\""));
+    static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"error\""));
+    const LONGEST_DONE: usize = 16;
+
+    if data.len() <= LONGEST_DONE && data.trim_ascii() == b"[DONE]" {
         seen.ended = true;
         return;
     }
-    if value_of(data, b"\"finish_reason\"").is_some_and(|first| first == b'"') {
-        seen.ended = true;
+    if !seen.ended {
+        seen.ended = FINISH.find_iter(data).any(|at| value(data, at + FINISH.needle().len()) == Some(b'"'));
     }
-    let counted = value_of(data, b"\"usage\"").is_some_and(|first| first == b'{');
-    if counted
-        && let Ok(answer) = serde_json::from_slice::<Answer<'_>>(data)
-        && let Some(usage) = answer.counts()
-    {
+    if let Some(usage) = usage(data) {
         seen.usage = Some(usage.usage());
     }
-    if value_of(data, b"\"error\"").is_some_and(|first| first != b'n') {
+    // A value of that spelling has no colon after it; `"object":"error"` is one that matters.
+    if ERROR.find_iter(data).any(|at| value(data, at + ERROR.needle().len()).unwrap_or(b'"') != b'n') {
         #[derive(Deserialize)]
         struct Failed<'a> {
             #[serde(borrow)]
@@ -37,18 +40,18 @@ pub(super) fn sniff(data: &[u8], seen: &mut Sniffed) {
     }
 }
 
-/// The first byte of the value of the last member of that name that is no `null`. Inside a string the quotes
+/// The counts of the last member of that name which has any: servers write them at the end.
+fn usage(data: &[u8]) -> Option<WireUsage> {
+    static USAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"usage\""));
+    let behind = USAGE.find_iter(data).map(|at| at + USAGE.needle().len());
+    let counted = behind.filter(|at| value(data, *at) == Some(b'{')).last()?;
+    let object = data.get(counted..)?.trim_ascii_start().get(1..)?;
+    // What follows the object is not read.
+    WireUsage::deserialize(&mut serde_json::Deserializer::from_slice(object)).ok()
+}
+
+/// The first byte of the value whose key ends before `at`; `None` when it is no key. Inside a string the quotes
 /// of a name are escaped, so that text never looks like a member.
-fn value_of(data: &[u8], name: &[u8]) -> Option<u8> {
-    memmem::find_iter(data, name)
-        .filter_map(|at| {
-            let rest = data.get(at + name.len()..)?.trim_ascii_start();
-            // A value of that spelling has no colon after it; `"object":"error"` is one that matters.
-            Some(
-                rest.strip_prefix(b":")
-                    .map_or(b'"', |value| value.trim_ascii_start().first().copied().unwrap_or(b'n')),
-            )
-        })
-        .filter(|first| *first != b'n')
-        .last()
+fn value(data: &[u8], at: usize) -> Option<u8> {
+    data.get(at..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().first().copied()
 }

@@ -1,6 +1,8 @@
 //! Reading a little of bodies that pass untouched.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use trilith_core::Error;
 
 use super::{response::decode_usage, tape::Tape};
@@ -40,16 +42,27 @@ pub(super) fn peek<'a>(scan: &Scan<'a>) -> Result<Peek<'a>, Error> {
 /// How far into an event its type is looked for, in bytes; every known server writes it first.
 const TYPE_WITHIN: usize = 256;
 
+static DELTA: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(".delta\""));
+static ITEM: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"response.output_item."));
+static ANY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("response"));
+static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"error\""));
+static EVENT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"response."));
+static ENDS: [LazyLock<Finder<'static>>; 3] = [
+    LazyLock::new(|| Finder::new("response.completed")),
+    LazyLock::new(|| Finder::new("response.incomplete")),
+    LazyLock::new(|| Finder::new("response.failed")),
+];
+
 /// Looks at one event, or at a whole body.
 pub(super) fn sniff(data: &[u8], seen: &mut Sniffed) {
     let head = data.get(..data.len().min(TYPE_WITHIN)).unwrap_or_default();
-    let says = |word: &[u8]| memmem::find(head, word).is_some();
-    let delta = says(b".delta\"") || says(b"\"response.output_item.");
-    if delta || (!says(b"response") && !says(b"\"error\"")) {
+    let says = |word: &LazyLock<Finder<'static>>| word.find(head).is_some();
+    let delta = says(&DELTA) || says(&ITEM);
+    if delta || (!says(&ANY) && !says(&ERROR)) {
         return;
     }
-    let whole_body = !says(b"\"response.");
-    let ending = says(b"response.completed") || says(b"response.incomplete") || says(b"response.failed");
+    let whole_body = !says(&EVENT);
+    let ending = ENDS.iter().any(says);
     if !whole_body && !ending {
         return;
     }

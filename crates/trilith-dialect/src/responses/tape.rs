@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use trilith_core::Json;
 
-use crate::scan::decode_string;
+use crate::scan::{decode_string, string_end};
 
 /// Arrays and objects within each other, at most (RFC 8259 allows a reader to set a limit).
 const MAX_DEPTH: usize = 128;
@@ -17,6 +17,8 @@ struct Entry {
     start: u32,
     end: u32,
     next: u32,
+    /// A string with escapes in it.
+    escaped: bool,
 }
 
 /// The table; its memory serves one text after another.
@@ -73,10 +75,6 @@ impl Tape {
     }
 }
 
-const fn ends_plain(byte: &u8) -> bool {
-    matches!(*byte, b'"' | b'\\' | 0..0x20)
-}
-
 struct Walk<'t> {
     bytes: &'t [u8],
     at: usize,
@@ -115,14 +113,14 @@ impl Walk<'_> {
         let start = self.at;
         match self.peek() {
             Some(open @ (b'{' | b'[')) => return self.enter(open),
-            Some(b'"') => self.string()?,
+            Some(b'"') => return self.string(start).and_then(|()| self.after_value()),
             Some(b't') => self.literal(b"true")?,
             Some(b'f') => self.literal(b"false")?,
             Some(b'n') => self.literal(b"null")?,
             Some(b'-' | b'0'..=b'9') => self.number()?,
             _ => return self.fail(),
         }
-        self.push(start);
+        self.push(start, false);
         self.after_value()
     }
 
@@ -130,9 +128,9 @@ impl Walk<'_> {
         clippy::cast_possible_truncation,
         reason = "the text is shorter than 4 GiB, checked at the start"
     )]
-    fn push(&mut self, start: usize) {
+    fn push(&mut self, start: usize, escaped: bool) {
         let next = self.entries.len() as u32 + 1;
-        self.entries.push(Entry { start: start as u32, end: self.at as u32, next });
+        self.entries.push(Entry { start: start as u32, end: self.at as u32, next, escaped });
     }
 
     fn enter(&mut self, open: u8) -> Result<bool, Malformed> {
@@ -142,7 +140,7 @@ impl Walk<'_> {
         let start = self.at;
         self.at += 1;
         self.open.push(self.entries.len());
-        self.push(start);
+        self.push(start, false);
         self.skip_space();
         let close = open + 2;
         if self.peek() == Some(close) {
@@ -159,8 +157,7 @@ impl Walk<'_> {
         if self.peek() != Some(b'"') {
             return self.fail();
         }
-        self.string()?;
-        self.push(start);
+        self.string(start)?;
         self.skip_space();
         if self.peek() != Some(b':') {
             return self.fail();
@@ -204,71 +201,10 @@ impl Walk<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<(), Malformed> {
-        self.at += 1;
-        loop {
-            self.skip_plain();
-            match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some(b'\\') => self.escape()?,
-                _ => return self.fail(),
-            }
-        }
-    }
-
-    /// Moves to the next quote, backslash or control character, many bytes at a time.
-    fn skip_plain(&mut self) {
-        const fn every(byte: u8) -> u64 {
-            u64::from_ne_bytes([byte; 8])
-        }
-        // Most strings are short; blocks pay for the others.
-        if self.bytes.get(self.at..self.at + 8).is_some_and(|start| !start.iter().any(ends_plain)) {
-            while self
-                .bytes
-                .get(self.at..)
-                .and_then(<[u8]>::first_chunk::<32>)
-                .is_some_and(|block| !block.iter().fold(false, |found, byte| found | ends_plain(byte)))
-            {
-                self.at += 32;
-            }
-        }
-        while let Some(word) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
-            let word = u64::from_le_bytes(*word);
-            let quote = word ^ every(b'"');
-            let backslash = word ^ every(b'\\');
-            let hits = ((quote.wrapping_sub(every(1)) & !quote)
-                | (backslash.wrapping_sub(every(1)) & !backslash)
-                | (word.wrapping_sub(every(0x20)) & !word))
-                & every(0x80);
-            if hits != 0 {
-                self.at += (hits.trailing_zeros() / 8) as usize;
-                return;
-            }
-            self.at += 8;
-        }
-        while self.peek().is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)) {
-            self.at += 1;
-        }
-    }
-
-    fn escape(&mut self) -> Result<(), Malformed> {
-        self.at += 1;
-        match self.peek() {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
-            Some(b'u') => {
-                for _ in 0..4 {
-                    self.at += 1;
-                    if !self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
-                        return self.fail();
-                    }
-                }
-                self.at += 1;
-            }
-            _ => return self.fail(),
-        }
+    fn string(&mut self, start: usize) -> Result<(), Malformed> {
+        let escaped;
+        (self.at, escaped) = string_end(self.bytes, start).map_err(Malformed)?;
+        self.push(start, escaped);
         Ok(())
     }
 
@@ -323,7 +259,7 @@ pub(super) struct Value<'t> {
 impl<'t> Value<'t> {
     fn entry(self) -> Entry {
         // Places come from the table itself.
-        self.entries.get(self.at).copied().unwrap_or(Entry { start: 0, end: 0, next: 0 })
+        self.entries.get(self.at).copied().unwrap_or(Entry { start: 0, end: 0, next: 0, escaped: false })
     }
 
     /// The value as it stands in the text.
@@ -406,8 +342,8 @@ impl<'t> Value<'t> {
         })
     }
 
-    /// The members of an object as key (with quotes) and value; nothing for other kinds.
-    pub(super) fn raw_members(self) -> impl Iterator<Item = (&'t str, Value<'t>)> {
+    /// The keys of an object, each followed by its value; nothing for other kinds.
+    fn keys(self) -> impl Iterator<Item = Value<'t>> {
         let entry = self.entry();
         let (mut at, end) = match self.kind() {
             Kind::Object => (self.at + 1, entry.next as usize),
@@ -415,12 +351,21 @@ impl<'t> Value<'t> {
         };
         std::iter::from_fn(move || {
             (at < end).then(|| {
-                let key = Value { at, ..self }.raw();
-                let value = Value { at: at + 1, ..self };
-                at = (value.entry().next as usize).max(at + 2);
-                (key, value)
+                let key = Value { at, ..self };
+                at = (key.behind().entry().next as usize).max(at + 2);
+                key
             })
         })
+    }
+
+    /// What stands behind a key.
+    const fn behind(self) -> Self {
+        Value { at: self.at + 1, ..self }
+    }
+
+    /// The members of an object as key (with quotes) and value; nothing for other kinds.
+    pub(super) fn raw_members(self) -> impl Iterator<Item = (&'t str, Value<'t>)> {
+        self.keys().map(|key| (key.raw(), key.behind()))
     }
 
     /// The members of an object; nothing for other kinds.
@@ -430,12 +375,16 @@ impl<'t> Value<'t> {
 
     /// The member of that name, whatever it holds.
     pub(super) fn member(self, name: &str) -> Option<Value<'t>> {
-        self.raw_members().find_map(|(key, value)| {
-            let inner = key.get(1..key.len().saturating_sub(1)).unwrap_or_default();
-            let same =
-                inner == name || (inner.contains('\\') && decode_string(key).is_some_and(|k| k == name));
-            same.then_some(value)
-        })
+        let named = self.keys().find(|key| {
+            let Entry { start, end, escaped, .. } = key.entry();
+            if escaped {
+                return key.string().is_some_and(|key| key == name);
+            }
+            // Between its quotes, a key without escapes is its own meaning.
+            (end - start) as usize == name.len() + 2
+                && self.text.as_bytes().get(start as usize + 1..end as usize - 1) == Some(name.as_bytes())
+        });
+        named.map(Value::behind)
     }
 
     /// The member of that name; null counts as absent.

@@ -164,6 +164,43 @@ pub fn decode_string(raw: &str) -> Option<Cow<'_, str>> {
     raw.strip_prefix('"')?.strip_suffix('"').map(string::decode)
 }
 
+/// The place behind the string whose quote is at `at`, and whether it has escapes.
+///
+/// # Errors
+/// The place of the first byte that cannot be part of it.
+#[inline]
+pub(crate) fn string_end(text: &[u8], at: usize) -> Result<(usize, bool), usize> {
+    string::find_end(text, at + 1).map(|span| (span.end + 1, span.escaped)).map_err(|stop| stop.at)
+}
+
+/// A string within a text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text<'a> {
+    inner: &'a str,
+    escaped: bool,
+    /// The place behind the closing quote.
+    pub(crate) end: usize,
+}
+
+impl<'a> Text<'a> {
+    /// What it stands for; `None` when half of a surrogate pair stands alone in it, or a replacement character
+    /// that could be one.
+    #[inline]
+    pub(crate) fn meaning(&self) -> Option<Cow<'a, str>> {
+        if !self.escaped {
+            return Some(Cow::Borrowed(self.inner));
+        }
+        Some(string::decode(self.inner)).filter(|meaning| !meaning.contains(char::REPLACEMENT_CHARACTER))
+    }
+}
+
+/// The string of `text` whose quote is at `at`; `None` when there is no well-formed one.
+#[inline]
+pub(crate) fn find_text(text: &str, at: usize) -> Option<Text<'_>> {
+    let span = string::find_end(text.as_bytes(), at + 1).ok()?;
+    Some(Text { inner: text.get(at + 1..span.end)?, escaped: span.escaped, end: span.end + 1 })
+}
+
 /// Scans `body`.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use super::Scan;
+use super::{Scan, string::skip_plain};
 
 /// A body in three pieces, of which the outer two share the memory of the body they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,31 +70,35 @@ pub fn splice_string(body: &Bytes, range: Range<usize>, text: &str) -> Option<Sp
 }
 
 /// Appends `text` as a JSON string, quotes included, with no more escapes than RFC 8259 asks for.
-pub fn write_string(out: &mut impl BufMut, text: &str) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    out.put_u8(b'"');
-    let mut rest = text.as_bytes();
-    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)) {
-        let (plain, tail) = rest.split_at(at);
-        out.put_slice(plain);
-        let byte = tail.first().copied().unwrap_or_default();
-        match byte {
-            b'"' => out.put_slice(b"\\\""),
-            b'\\' => out.put_slice(b"\\\\"),
-            b'\n' => out.put_slice(b"\\n"),
-            b'\r' => out.put_slice(b"\\r"),
-            b'\t' => out.put_slice(b"\\t"),
-            0x8 => out.put_slice(b"\\b"),
-            0xC => out.put_slice(b"\\f"),
-            _ => {
-                out.put_slice(b"\\u00");
-                for digit in [byte >> 4, byte & 0xF] {
-                    out.put_u8(HEX.get(usize::from(digit)).copied().unwrap_or(b'0'));
-                }
-            }
-        }
-        rest = tail.get(1..).unwrap_or_default();
+pub fn write_string(out: &mut Vec<u8>, text: &str) {
+    let bytes = text.as_bytes();
+    out.reserve(bytes.len() + 2);
+    out.push(b'"');
+    let mut plain = 0;
+    loop {
+        let at = skip_plain(bytes, plain);
+        out.extend_from_slice(bytes.get(plain..at).unwrap_or_default());
+        let Some(byte) = bytes.get(at) else { break };
+        write_escape(out, *byte);
+        plain = at + 1;
     }
-    out.put_slice(rest);
-    out.put_u8(b'"');
+    out.push(b'"');
+}
+
+/// Appends the escape of a quote, a backslash or a control character.
+fn write_escape(out: &mut Vec<u8>, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let short = match byte {
+        b'"' | b'\\' => byte,
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        0x8 => b'b',
+        0xC => b'f',
+        _ => {
+            let digit = |at: u8| HEX.get(usize::from(at)).copied().unwrap_or(b'0');
+            return out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xF)]);
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
 }

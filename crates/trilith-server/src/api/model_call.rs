@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The header by which a caller turns every loss into an error.
-const STRICT: &str = "x-trilith-strict";
+static STRICT: HeaderName = HeaderName::from_static("x-trilith-strict");
 
 /// Answers a request of a client that speaks `client`.
 pub(crate) async fn answer(asked: Asked, body: &mut Incoming, client: DialectId) -> Handled {
@@ -106,7 +106,7 @@ impl ModelCall<'_> {
             client: self.client.id(),
             turn,
             candidates,
-            strict: route.strict || self.headers.get(STRICT).is_some_and(|value| value == "true"),
+            strict: route.strict || self.headers.get(&STRICT).is_some_and(|value| value == "true"),
             headers,
         };
         let run = self.app.runtime.start(request, &mut failover).await?;
@@ -145,10 +145,19 @@ impl ModelCall<'_> {
 
     /// The client's headers that mean something to an upstream.
     fn forwarded(&self) -> Headers {
-        let names = self.client.forwarded_headers().iter();
-        names
-            .filter_map(|name| Some(((*name).into(), self.headers.get(*name)?.to_str().ok()?.into())))
-            .collect()
+        let names = self.client.forwarded_headers();
+        let mut forwarded = Headers::new();
+        for (name, value) in self.headers {
+            let name = name.as_str();
+            // Of several only the first counts.
+            if names.contains(&name)
+                && !forwarded.iter().any(|(known, _)| **known == *name)
+                && let Ok(value) = value.to_str()
+            {
+                forwarded.push((name.into(), value.into()));
+            }
+        }
+        forwarded
     }
 
     fn pass(

@@ -6,7 +6,7 @@ use super::wire::Answer;
 use crate::{NameMap, chat::stream::Assembler, openai_error};
 
 pub(in crate::chat) fn decode(body: &[u8], names: &NameMap, out: &mut Vec<Event>) -> Result<(), Error> {
-    let Ok(answer) = serde_json::from_slice::<Answer<'_>>(body) else {
+    let Ok(answer) = crate::typed::from_slice::<Answer<'_>>(body) else {
         return Err(openai_error::in_body(body)
             .unwrap_or_else(|| openai_error::nonsense("a body that is no answer of Chat Completions")));
     };

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use trilith_core::Begin;
 
 use super::usage::WireUsage;
+use crate::typed;
 
 /// A chunk or a whole body. What every chunk repeats stays unread after the first.
 #[derive(Debug, Deserialize)]
@@ -62,7 +63,7 @@ impl Answer<'_> {
             usage: Option<WireUsage>,
         }
         if let Some(raw) = self.usage {
-            return serde_json::from_str(raw.get()).ok();
+            return typed::from_str(raw.get()).ok();
         }
         serde_json::from_str::<Groq>(self.x_groq?.get()).ok()?.usage
     }
@@ -139,7 +140,7 @@ impl Called<'_> {
     /// The argument text.
     pub(in crate::chat) fn text(&self) -> Option<Cow<'_, str>> {
         match self.arguments {
-            Some(raw) if raw.get().starts_with('"') => serde_json::from_str(raw.get()).ok().map(Cow::Owned),
+            Some(raw) if raw.get().starts_with('"') => typed::from_str(raw.get()).ok().map(Cow::Owned),
             Some(raw) => Some(Cow::Borrowed(raw.get())),
             None => self.input.0.as_deref().map(Cow::Borrowed),
         }

@@ -7,7 +7,7 @@ use crate::{
     NameMap, Reader,
     chat::response,
     frame::sse::{DEFAULT_EVENT_LIMIT, FrameError, Splitter},
-    openai_error,
+    openai_error, typed,
 };
 
 /// Reads an upstream's stream of chunks.
@@ -116,7 +116,7 @@ fn payload(
         return assembler.end(names, out);
     }
     let body = data.as_bytes();
-    match serde_json::from_slice::<response::wire::Answer<'_>>(body) {
+    match typed::from_str::<response::wire::Answer<'_>>(data) {
         Ok(answer) if answer.error.is_none() && answer.choices.is_some() => {
             assembler.take(answer, names, out)
         }
