@@ -14,6 +14,7 @@ pub mod report;
 pub mod responses;
 pub mod scan;
 mod spelling;
+mod surrogates;
 #[cfg(test)]
 mod tests;
 mod typed;

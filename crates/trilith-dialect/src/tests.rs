@@ -66,3 +66,26 @@ fn a_carrier_goes_back_to_its_maker_as_it_came() {
         assert_eq!(encoded.losses.len(), usize::from(shown.is_none()), "a carrier is never lost silently");
     }
 }
+
+#[test]
+fn half_of_a_surrogate_pair_is_refused_in_what_is_passed_on_unread() {
+    for (dialect, open) in [
+        (&Chat as &dyn Dialect, r#""messages":[{"role":"user","content":"x"}]"#),
+        (&Responses as &dyn Dialect, r#""input":"x""#),
+    ] {
+        for (key, fine) in [(r"\ud83d\ude00", true), (r"a\ud800", false)] {
+            let body = format!(r#"{{"model":"m",{open},"later":{{"{key}":1}}}}"#);
+            assert_eq!(dialect.decode_request(body.as_bytes()).is_ok(), fine, "{body}");
+        }
+    }
+}
+
+#[test]
+fn a_context_that_says_nothing_is_not_sent() {
+    let body =
+        json!({"model": "m", "input": [{"type": "reasoning", "summary": [], "encrypted_content": "tl1.x"}]});
+    let turn = Responses.decode_request(body.to_string().as_bytes()).unwrap();
+    let quirks = Quirks::default();
+    let target = &Target { model: "m", stream: false, quirks: &quirks };
+    assert_eq!(Chat.encode_request(&turn, target).unwrap_err().param.as_deref(), Some("input"));
+}

@@ -101,6 +101,11 @@ impl<'w> List<'w> {
         Object::new(self.item())
     }
 
+    /// Whether nothing was written yet.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.empty
+    }
+
     pub(super) fn end(self) {
         self.out.push(b']');
     }

@@ -9,10 +9,14 @@ use super::{
     settings, tools,
     wire::{Message, Request},
 };
-use crate::chat::object::{invalid, keep, missing, parse};
+use crate::{
+    chat::object::{invalid, keep, missing, parse},
+    surrogates,
+};
 
 pub(in crate::chat) fn decode(body: &[u8]) -> Result<Turn, Error> {
     let mut request: Request<'_> = parse(body)?;
+    surrogates::check(body)?;
     let mut turn = Turn { stream: stream_options(&request)?, ..Turn::default() };
     // The real default is not to keep; a store that keeps by default must not keep these.
     turn.state = StateRef { store: Some(request.store.unwrap_or(false)), ..StateRef::default() };

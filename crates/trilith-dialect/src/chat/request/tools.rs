@@ -173,7 +173,11 @@ fn allowed(at: &str, wire: wire::Allowed<'_>) -> Result<ToolChoice, Error> {
         Some(word) => return Err(unknown_word(&param, word, &["auto", "required"])),
         None => return Err(missing(&param)),
     };
-    let tools = wire.tools.ok_or_else(|| missing(&format!("{at}.tools")))?;
+    let param = format!("{at}.tools");
+    let tools = wire.tools.ok_or_else(|| missing(&param))?;
+    if tools.is_empty() || tools.len() > MAX_TOOLS {
+        return Err(invalid(&param, format!("Invalid '{param}': expected 1 to {MAX_TOOLS} tools.")));
+    }
     let tools = tools.into_iter().enumerate();
     let tools: Result<_, _> =
         tools.map(|(place, tool)| tool_ref(&format!("{at}.tools[{place}]"), tool)).collect();

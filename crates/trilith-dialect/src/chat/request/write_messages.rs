@@ -64,7 +64,13 @@ pub(super) fn write(encoder: &mut Encoder<'_>, out: &mut Vec<u8>) -> Result<(), 
         writer.run()?;
         (marks, list) = (writer.marks, writer.list);
     }
+    let said_nothing = list.is_empty();
     list.end();
+    if said_nothing {
+        let text =
+            "Nothing in 'input' can be said to the model behind this request. Send at least one message.";
+        return Err(Error::bad_request("input", text).with_code("invalid_value"));
+    }
     Ok(())
 }
 

@@ -35,6 +35,11 @@ fn a_wrong_request_is_told_the_field() {
             asking("messages", json!([user, {"role": "user", "content": [{"type": 5}]}])),
             "messages[1].content[0].type",
         ),
+        (
+            json!({"model": "m", "messages": [user], "tools": [{"type": "function", "function": {"name": "f"}}],
+                "tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}}}),
+            "tool_choice.allowed_tools.tools",
+        ),
         (part(json!({"text": "x"})), "messages[0].content[0].type"),
         (part(json!({"type": "smell"})), "messages[0].content[0].type"),
         (part(json!({"type": "text"})), "messages[0].content[0].text"),

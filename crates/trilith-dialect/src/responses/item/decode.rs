@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use trilith_core::{
     Call, CallKind, CallResult, Caller, Carrier, CarrierKind, Compaction, DialectId, Error, Extra, Item,
-    ItemBody, ItemStatus, Json, Message, Opaque, Part, Phase, Reasoning, ResultOutput, Role, ToolsChange,
+    ItemBody, ItemStatus, Json, Message, Opaque, Part, PartKind, Phase, Reasoning, ResultOutput, Role,
+    ToolsChange,
 };
 
 use super::{kinds, part_in::decode_part};
@@ -123,6 +124,13 @@ fn message(field: &Field<'_, '_>) -> Result<ItemBody, Error> {
         None if field.side == Side::Upstream => Vec::new(),
         None => return Err(field.missing("content")),
     };
+    let declined = parts.iter().position(|part| matches!(part.kind, PartKind::Refusal(_)));
+    if let Some(at) = declined.filter(|_| field.side == Side::Client && role != Role::Assistant)
+        && let Some(content) = field.get("content")
+        && let Some(part) = content.list()?.nth(at)
+    {
+        return Err(part.need("type")?.wrong("only an assistant message can be a refusal", "invalid_value"));
+    }
     let phase = match (field.opt_text("phase")?.as_deref(), field.side) {
         (None, _) => None,
         (Some("commentary"), _) => Some(Phase::Commentary),

@@ -24,11 +24,12 @@ fn strip_data(address: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("data:").then_some(rest)
 }
 
-/// Both alphabets, padding at the end only.
+/// Whether the text is base64 (RFC 4648 section 4) as far as its characters and its padding show.
 pub(super) fn is_base64(data: &str) -> bool {
     let body = data.trim_end_matches('=');
     data.len() - body.len() <= 2
-        && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_'))
+        && body.len() % 4 != 1
+        && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }
 
 /// Inline data as a data URL, or the address; `None` for a file id.

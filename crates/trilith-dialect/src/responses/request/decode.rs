@@ -17,6 +17,7 @@ use crate::{
         tape::{Kind, Tape},
         tool,
     },
+    surrogates,
 };
 
 /// The longest text that `input` takes, in characters (openai-checklist R2).
@@ -24,26 +25,6 @@ const LONGEST_INPUT: usize = 10_485_760;
 
 /// The most tools of one request, groups counted as one; no upstream is known to take as many.
 const MOST_TOOLS: usize = 512;
-
-/// The place of a surrogate that is half of nothing, if an escape of the text makes one (RFC 8259 §8.2): no
-/// string can hold it, and replacing it would change what the caller said.
-fn lone_surrogate(body: &[u8]) -> Option<usize> {
-    let unit = |at: usize| -> Option<u16> {
-        let digits = body.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let mut at = 0;
-    while let Some(found) = body.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
-        at += found;
-        at += match unit(at) {
-            Some(0xD800..=0xDBFF) if matches!(unit(at + 6), Some(0xDC00..=0xDFFF)) => 12,
-            Some(0xD800..=0xDFFF) => return Some(at),
-            Some(_) => 6,
-            None => 2,
-        };
-    }
-    None
-}
 
 /// Reads a request body.
 ///
@@ -58,13 +39,7 @@ pub(in crate::responses) fn decode(body: &[u8]) -> Result<Turn, Error> {
             format!("The body is not valid JSON (byte {}).", malformed.0),
         )
     })?;
-    if let Some(at) = lone_surrogate(body) {
-        return Err(Error::new(
-            ErrorKind::BadRequest,
-            ErrorOrigin::Caller,
-            format!("The body is not valid JSON: half of a surrogate pair stands alone (byte {at})."),
-        ));
-    }
+    surrogates::check(body)?;
     let root = Field::root(root, Side::Client);
     if root.value.kind() != Kind::Object {
         return Err(Error::new(

@@ -104,6 +104,18 @@ fn mistakes() -> Vec<(Value, &'static str, &'static str)> {
             "input[0].content[0].image_url",
             "invalid_image_url",
         ),
+        (
+            json!({"model": "m", "input": [{"role": "user", "content": [
+                {"type": "input_file", "filename": "f", "file_data": "Patch"}]}]}),
+            "input[0].content[0].file_data",
+            "invalid_base64",
+        ),
+        (
+            json!({"model": "m", "input": [{"role": "user", "content": [
+                {"type": "input_text", "text": "x"}, {"type": "refusal", "refusal": "no"}]}]}),
+            "input[0].content[1].type",
+            "invalid_value",
+        ),
     ]
 }
 
