@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use trilith_core::{
     Clock, Created, DialectId, Error, EventStream, Headers, Ids, Item, Loss, ModelCall, Origin, RelayAnswer,
-    RelayCall, Response, ResponseId, Sealer, Settings, Spawn, Store, Turn,
+    RelayCall, Response, ResponseId, Sealer, Settings, Spawn, Store, StoreError, Turn,
 };
 
 use crate::{
@@ -57,6 +57,7 @@ impl Runtime {
     pub async fn start(&self, request: Request, failover: &mut dyn Failover) -> Result<Run, Error> {
         let Request { tenant, client, mut turn, candidates, strict, headers } = request;
         let keep = check_state(client, &mut turn)?;
+        let streamed = turn.stream.stream;
         let history = history::load(&*self.store, &tenant, &turn).await?;
         let input = history::resolve_references(&history, &mut turn.input)?;
         let unix_ms = self.clock.unix_ms();
@@ -106,10 +107,19 @@ impl Runtime {
             && let Err(error) = self.store.begin(&tenant, response, kept_input).await
         {
             run.forget();
-            return Err(Error::internal("the response could not be stored; try again").with_source(error));
+            return Err(unstorable(error));
+        }
+        if keep && streamed {
+            // Whoever read the first event may ask for the response after a crash, so its row comes first. A
+            // whole answer shows nothing before its end, which has a commit of its own.
+            self.store.flush().await.map_err(unstorable)?;
         }
         Ok(run)
     }
+}
+
+fn unstorable(error: StoreError) -> Error {
+    Error::internal("the response could not be stored; try again").with_source(error)
 }
 
 /// Sends a request's bytes to the first candidate that takes them; `body` makes the bytes for a candidate.
