@@ -56,6 +56,15 @@ def test_strict_refuses_the_first_loss_and_sends_nothing(lossy):
     assert upstream.requests() == []
 
 
+def test_strict_is_read_in_any_case_and_never_ignored(lossy):
+    http, upstream, path, body, fields = lossy
+    loud = http.post(path, json=body, headers={"x-trilith-strict": "TRUE"})
+    assert loud.status_code == 400 and loud.json()["error"]["param"] in fields
+    unclear = http.post(path, json=body, headers={"x-trilith-strict": "yes"})
+    assert unclear.status_code == 400 and unclear.json()["error"]["param"] == "x-trilith-strict"
+    assert upstream.requests() == []
+
+
 def test_strict_lets_a_request_pass_that_loses_nothing(lossy):
     http, upstream, path, body, fields = lossy
     plain = {name: value for name, value in body.items() if name not in fields}

@@ -106,7 +106,7 @@ impl ModelCall<'_> {
             client: self.client.id(),
             turn,
             candidates,
-            strict: route.strict || self.headers.get(&STRICT).is_some_and(|value| value == "true"),
+            strict: self.asks_strictness()? || route.strict,
             headers,
         };
         let run = self.app.runtime.start(request, &mut failover).await?;
@@ -141,6 +141,18 @@ impl ModelCall<'_> {
         let candidates =
             candidates.ok_or_else(|| Error::internal("a route names a provider that is not there"))?;
         Ok((route, candidates))
+    }
+
+    /// Whether the caller wants every loss to be an error. A wish that cannot be read is no wish to be ignored.
+    fn asks_strictness(&self) -> Result<bool, Error> {
+        match self.headers.get(&STRICT).map(http::HeaderValue::as_bytes) {
+            None => Ok(false),
+            Some(value) if value.eq_ignore_ascii_case(b"true") => Ok(true),
+            Some(value) if value.eq_ignore_ascii_case(b"false") => Ok(false),
+            Some(_) => {
+                Err(Error::bad_request("x-trilith-strict", "'x-trilith-strict' must be 'true' or 'false'"))
+            }
+        }
     }
 
     /// The client's headers that mean something to an upstream.
