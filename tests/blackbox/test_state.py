@@ -214,6 +214,18 @@ def test_after_a_crash_the_running_response_is_failed_and_the_finished_ones_go_o
     assert said(upstream.bodies()[-1], dialect) == [("user", "one"), ("assistant", "answer-1"), ("user", "two")]
 
 
+def test_a_second_server_on_the_same_database_does_not_start(starter, dialect):
+    server, _ = starter.gateway("--- answer\ntext Begun\nwait 1s\ntext  and done\n", dialect)
+    with server.openai() as client:
+        stream = client.responses.create(model="m", input="hi", stream=True)
+        first = next(iter(stream))
+        second = starter.serve(f'[store]\nurl = "sqlite:{server.database}"\n', wait=False)
+        assert second.wait_exit() != 0
+        assert "another Trilith" in second.log and str(server.database) in second.log
+        assert [event.type for event in stream][-1] == "response.completed"
+        assert client.responses.retrieve(first.response.id).status == "completed"
+
+
 def test_a_failed_answer_is_kept_as_failed(gateway, dialect):
     server, _ = gateway("--- answer\ntext Hel\nno-finish\nno-done\n", dialect)
     with server.openai() as client:

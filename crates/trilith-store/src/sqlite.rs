@@ -42,6 +42,8 @@ pub enum OpenError {
     File(PathBuf, std::io::Error),
     /// The file is another program's database.
     Foreign,
+    /// Another process serves from the file.
+    InUse,
     /// A newer Trilith made the file.
     Newer {
         /// The file's version.
@@ -63,6 +65,9 @@ impl fmt::Display for OpenError {
             Self::Sqlite(error) => write!(f, "the database cannot be opened: {error}"),
             Self::File(path, error) => write!(f, "the database {}: {error}", path.display()),
             Self::Foreign => f.write_str("the database belongs to another program; name another file"),
+            Self::InUse => f.write_str(
+                "another Trilith serves from this database; stop that one first, or name another file",
+            ),
             Self::Newer { found, known } => write!(
                 f,
                 "the database was made by a newer Trilith (version {found}, this one knows {known}); \
@@ -96,8 +101,10 @@ pub struct Sqlite {
     /// `None` for a database in memory, whose only connection is the writer's.
     reads: Option<mpsc::Sender<Question>>,
     running: Running,
-    /// The last field: the queues must be gone before the threads are waited for.
+    /// Behind the queues, which must be gone before the threads are waited for.
     _threads: Threads,
+    /// Says that this process serves from the file; the last to go. `None` for a database in memory.
+    _claim: Option<fs::File>,
 }
 
 impl fmt::Debug for Sqlite {
@@ -110,10 +117,12 @@ impl Sqlite {
     /// Opens or makes the database in a file. Responses expire `retention_days` after they were made.
     ///
     /// # Errors
-    /// The file cannot be used, is another program's, or a newer version made it.
+    /// The file cannot be used, is another program's, a newer version made it, or another process serves from
+    /// it.
     pub fn open(path: &Path, sync: Sync, retention_days: u32) -> Result<Self, OpenError> {
         let file = |error| OpenError::File(path.into(), error);
         create_private(path).map_err(file)?;
+        let claim = claim(path)?;
         let mut connection = connect(path)?;
         // Before anything is written: an existing database does not change its kind any more.
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
@@ -128,7 +137,10 @@ impl Sqlite {
             reader.pragma_update(None, "query_only", true)?;
             threads.0.push(thread::spawn_reader(reader, Arc::clone(&queue)).map_err(file)?);
         }
-        Self::start(connection, Some(questions), threads, sync, retention_days).map_err(file)
+        let mut store =
+            Self::start(connection, Some(questions), threads, sync, retention_days).map_err(file)?;
+        store._claim = Some(claim);
+        Ok(store)
     }
 
     /// A store that lives as long as the process.
@@ -157,7 +169,7 @@ impl Sqlite {
         let writer = Writer { connection, sync, retention_s, running: Arc::clone(&running) };
         let thread = std::thread::Builder::new().name("trilith-write".into());
         threads.0.push(thread.spawn(move || writer.run(&queue))?);
-        Ok(Self { writes, reads, running, _threads: threads })
+        Ok(Self { writes, reads, running, _threads: threads, _claim: None })
     }
 
     /// Takes away responses whose time is over at `now` (unix seconds), as far as they have ended, and the
@@ -305,6 +317,29 @@ fn connect(path: &Path) -> Result<Connection, OpenError> {
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
+}
+
+/// Claims a database for this process. What another process left running is marked as failed at start, which
+/// would be wrong while that process still runs. The claim is a lock on a file beside the database, since SQLite
+/// takes its own locks on the database itself; the system gives it back whenever the process ends.
+fn claim(path: &Path) -> Result<fs::File, OpenError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let name = PathBuf::from(name);
+    let file = |error| OpenError::File(name.clone(), error);
+    let mut options = fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let claim = options.open(&name).map_err(file)?;
+    match claim.try_lock() {
+        Ok(()) => Ok(claim),
+        Err(fs::TryLockError::WouldBlock) => Err(OpenError::InUse),
+        Err(fs::TryLockError::Error(error)) => Err(file(error)),
+    }
 }
 
 /// Conversations are nobody else's business: the file is made readable by its owner alone.

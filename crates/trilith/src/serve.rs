@@ -9,7 +9,7 @@ use trilith_ops::{
 };
 use trilith_runtime::Runtime;
 use trilith_server::{App, Limits, Listener};
-use trilith_store::{EnvelopeSealer, Sqlite, Sync};
+use trilith_store::{EnvelopeSealer, OpenError, Sqlite, Sync};
 
 use crate::{
     check,
@@ -113,8 +113,13 @@ fn open_store(config: &Config) -> Result<Arc<Sqlite>, Failure> {
     };
     let store = match &config.store.url {
         StoreUrl::Sqlite(path) => Sqlite::open(path, sync, days).map_err(|error| {
-            let path = path.display();
-            format!("{error}\n  store.url is \"sqlite:{path}\"; name a file in a folder that exists there or with --store")
+            let place = format!("store.url is \"sqlite:{}\"", path.display());
+            match error {
+                OpenError::File(..) => {
+                    format!("{error}\n  {place}; name a file in a folder that exists there or with --store")
+                }
+                error => format!("{error}\n  {place}; --store names another"),
+            }
         })?,
         StoreUrl::Memory => Sqlite::in_memory(days)?,
     };

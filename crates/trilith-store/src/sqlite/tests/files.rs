@@ -31,7 +31,7 @@ fn only_the_owner_may_read_the_files() {
         names.push(entry.file_name().into_string().unwrap());
     }
     names.sort();
-    assert_eq!(names, ["t.db", "t.db-shm", "t.db-wal"]);
+    assert_eq!(names, ["t.db", "t.db-shm", "t.db-wal", "t.db.lock"]);
 }
 
 #[test]
@@ -51,6 +51,16 @@ fn a_database_of_a_newer_version_or_of_another_program_is_refused() {
     fs::write(&path, [7; 5_000]).unwrap();
     assert!(matches!(Sqlite::open(&path, Sync::Full, 30), Err(OpenError::Sqlite(_))));
     assert!(matches!(Sqlite::open(&path.join("x"), Sync::Full, 30), Err(OpenError::File(..))));
+}
+
+#[test]
+fn a_database_that_is_served_from_is_not_opened_again() {
+    let (_folder, path) = folder();
+    let first = open(&path);
+    let refused = Sqlite::open(&path, Sync::Full, 30).unwrap_err();
+    assert!(matches!(refused, OpenError::InUse), "{refused}");
+    drop(first);
+    open(&path);
 }
 
 #[test]
