@@ -4,6 +4,7 @@
 //! the top-level members lie. Two readers of a body with a duplicate key may see two different requests, so
 //! a key that occurs twice at the top level is an error, however it is escaped.
 
+mod blocks;
 mod error;
 mod splice;
 mod string;

@@ -4,7 +4,10 @@ use std::ops::Range;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use super::{Scan, string::skip_plain};
+use super::{
+    Scan,
+    string::{first_special, skip_plain},
+};
 
 /// A body in three pieces, of which the outer two share the memory of the body they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,31 +77,84 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     out.reserve(bytes.len() + 2);
     out.push(b'"');
-    let mut plain = 0;
-    loop {
-        let at = skip_plain(bytes, plain);
-        out.extend_from_slice(bytes.get(plain..at).unwrap_or_default());
-        let Some(byte) = bytes.get(at) else { break };
-        write_escape(out, *byte);
-        plain = at + 1;
+    let plain = skip_plain(bytes, 0);
+    out.extend_from_slice(bytes.get(..plain).unwrap_or_default());
+    if plain < bytes.len() {
+        write_escaped(out, bytes, plain);
     }
     out.push(b'"');
 }
 
-/// Appends the escape of a quote, a backslash or a control character.
-fn write_escape(out: &mut Vec<u8>, byte: u8) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    let short = match byte {
-        b'"' | b'\\' => byte,
-        b'\n' => b'n',
-        b'\r' => b'r',
-        b'\t' => b't',
-        0x8 => b'b',
-        0xC => b'f',
-        _ => {
-            let digit = |at: u8| HEX.get(usize::from(at)).copied().unwrap_or(b'0');
-            return out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xF)]);
+/// Bytes that are put together before they are appended.
+const PIECE: usize = 512;
+
+/// The most bytes that one step of [`write_escaped`] puts.
+const STEP: usize = 16 + 6;
+
+/// Appends what is in `bytes` from `at` on, with escapes. Short runs between escapes are copied as whole
+/// blocks of which the rest is written over.
+fn write_escaped(out: &mut Vec<u8>, bytes: &[u8], mut at: usize) {
+    let mut piece = [0; PIECE];
+    let mut to = 0;
+    while at < bytes.len() {
+        if to > PIECE - STEP {
+            out.extend_from_slice(piece.get(..to).unwrap_or_default());
+            to = 0;
         }
-    };
-    out.extend_from_slice(&[b'\\', short]);
+        if let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) {
+            if let Some(room) = piece.get_mut(to..).and_then(<[u8]>::first_chunk_mut::<16>) {
+                *room = *block;
+            }
+            let plain = first_special(*block).unwrap_or(16);
+            (at, to) = (at + plain, to + plain);
+            if plain == 16 {
+                continue;
+            }
+        }
+        if let Some(byte) = bytes.get(at) {
+            to += put_byte(&mut piece, to, *byte);
+            at += 1;
+        }
+    }
+    out.extend_from_slice(piece.get(..to).unwrap_or_default());
+}
+
+/// For each byte the letter of its escape, or 0 where it needs none.
+static ESCAPES: [u8; 256] = {
+    let mut letters = [0; 256];
+    let mut code = 0;
+    while code < 0x20 {
+        letters[code] = b'u';
+        code += 1;
+    }
+    letters[0x8] = b'b';
+    letters[b'\t' as usize] = b't';
+    letters[b'\n' as usize] = b'n';
+    letters[0xC] = b'f';
+    letters[b'\r' as usize] = b'r';
+    letters[b'"' as usize] = b'"';
+    letters[b'\\' as usize] = b'\\';
+    letters
+};
+
+/// Puts a byte, escaped where it has to be; says how many bytes that takes.
+#[inline]
+fn put_byte(piece: &mut [u8; PIECE], to: usize, byte: u8) -> usize {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let Some(room) = piece.get_mut(to..).and_then(<[u8]>::first_chunk_mut::<6>) else { return 0 };
+    match ESCAPES.get(usize::from(byte)) {
+        None | Some(0) => {
+            room[0] = byte;
+            1
+        }
+        Some(b'u') => {
+            let digit = |at: u8| HEX.get(usize::from(at)).copied().unwrap_or(b'0');
+            *room = [b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xF)];
+            6
+        }
+        Some(letter) => {
+            [room[0], room[1]] = [b'\\', *letter];
+            2
+        }
+    }
 }

@@ -321,7 +321,11 @@ proptest! {
     }
 
     #[test]
-    fn strings_are_written_and_resolved_as_serde_json_does(text in any::<String>(), raw in "(\\\\u[0-9a-f]{4}|\\\\[nt\"\\\\/bfr]|[a-zé😀]){0,12}") {
+    fn strings_are_written_and_resolved_as_serde_json_does(
+        texts in proptest::collection::vec(any::<String>(), 0..40),
+        raw in "(\\\\u[0-9a-f]{4}|\\\\[nt\"\\\\/bfr]|[a-zé😀]{1,20}){0,100}",
+    ) {
+        let text = texts.concat();
         let mut out = Vec::new();
         write_string(&mut out, &text);
         prop_assert_eq!(&out, &serde_json::to_vec(&text).unwrap());
