@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use trilith_core::{
-    DialectId, Error, Event, Loss, Response, Settings, StreamOptions, Tool, ToolKind, Turn, Usage,
+    DialectId, Error, Event, Headers, Loss, Response, Settings, StreamOptions, Tool, ToolKind, Turn, Usage,
 };
 
-use crate::{names::NameMap, scan::Scan};
+use crate::{capability::Capabilities, names::NameMap, scan::Scan};
 
 /// What the choice of road needs to know about a request, without decoding its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Target<'a> {
     pub stream: bool,
     /// Where this upstream differs from its dialect.
     pub quirks: &'a Quirks,
+    /// What the model can be asked for.
+    pub can: &'a Capabilities,
 }
 
 /// Where an upstream differs from its dialect; rows of data, set per provider.
@@ -121,6 +123,17 @@ pub trait Dialect: Send + Sync {
     /// and no selector of an account.
     fn forwarded_headers(&self) -> &'static [&'static str];
 
+    /// Headers that every request to an upstream of this dialect carries, unless the client's own or the
+    /// provider's configured one of that name stands in its place.
+    fn standing_headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// What keeps a silent stream alive, as whole frames; empty where the wire has no such thing.
+    fn ping(&self) -> &'static [u8] {
+        b""
+    }
+
     /// The header that carries a provider's key.
     fn credential(&self, key: &str) -> (&'static str, String);
 
@@ -135,6 +148,16 @@ pub trait Dialect: Send + Sync {
     /// # Errors
     /// The request is wrong; the error names the field.
     fn decode_request(&self, body: &[u8]) -> Result<Turn, Error>;
+
+    /// A client's request in items, where headers (those of [`Dialect::forwarded_headers`] that came with it)
+    /// decide what its body may say.
+    ///
+    /// # Errors
+    /// The request or one of these headers is wrong; the error names it.
+    fn decode_request_with(&self, headers: &Headers, body: &[u8]) -> Result<Turn, Error> {
+        let _ = headers;
+        self.decode_request(body)
+    }
 
     /// A turn in an upstream's bytes.
     ///

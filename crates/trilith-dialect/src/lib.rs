@@ -1,5 +1,6 @@
 //! Bytes to vocabulary and back, one folder per dialect, and the framing below them. Pure functions.
 
+mod capability;
 pub mod chat;
 mod custom;
 mod dialect;
@@ -21,6 +22,7 @@ mod typed;
 
 use trilith_core::DialectId;
 
+pub use capability::{ALL_CAPABILITIES, Capabilities, Thinking};
 pub use dialect::{
     Dialect, Encoded, Peek, Quirks, Reader, Sniffed, Target, Writer, effective_tools, tool_name,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use trilith_core::{Carrier, CarrierKind, DialectId, Item, ItemBody, Origin, Reasoning, Role, Turn};
 
-use crate::{Dialect, Quirks, Target, chat::Chat, responses::Responses};
+use crate::{ALL_CAPABILITIES, Dialect, Quirks, Target, chat::Chat, responses::Responses};
 
 #[test]
 fn a_file_id_of_another_dialect_is_refused_and_keeping_is_no_loss() {
@@ -13,7 +13,7 @@ fn a_file_id_of_another_dialect_is_refused_and_keeping_is_no_loss() {
         {"type": "text", "text": "x"}]}], "tools": [{"type": "function", "function": {"name": "f"}}]});
     let turn = Chat.decode_request(body.to_string().as_bytes()).unwrap();
     let quirks = Quirks::default();
-    let target = &Target { model: "m", stream: false, quirks: &quirks };
+    let target = &Target { model: "m", stream: false, quirks: &quirks, can: &ALL_CAPABILITIES };
     let encoded = Responses.encode_request(&turn, target).unwrap();
     assert_eq!(encoded.losses, []);
     let sent: Value = serde_json::from_slice(&encoded.body).unwrap();
@@ -58,7 +58,7 @@ fn a_carrier_goes_back_to_its_maker_as_it_came() {
             Item::message(Role::User, "y"),
         ];
         let quirks = Quirks::default();
-        let target = &Target { model: "m", stream: false, quirks: &quirks };
+        let target = &Target { model: "m", stream: false, quirks: &quirks, can: &ALL_CAPABILITIES };
         let encoded = Chat.encode_request(&Turn { input, ..Turn::default() }, target).unwrap();
         let sent: Value = serde_json::from_slice(&encoded.body).unwrap();
         let found = sent["messages"][1].get("reasoning_details").map(|list| list[0].clone());
@@ -86,6 +86,6 @@ fn a_context_that_says_nothing_is_not_sent() {
         json!({"model": "m", "input": [{"type": "reasoning", "summary": [], "encrypted_content": "tl1.x"}]});
     let turn = Responses.decode_request(body.to_string().as_bytes()).unwrap();
     let quirks = Quirks::default();
-    let target = &Target { model: "m", stream: false, quirks: &quirks };
+    let target = &Target { model: "m", stream: false, quirks: &quirks, can: &ALL_CAPABILITIES };
     assert_eq!(Chat.encode_request(&turn, target).unwrap_err().param.as_deref(), Some("input"));
 }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use trilith_core::{
     BoxFuture, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer, RelayCall, Upstream,
 };
-use trilith_dialect::{Dialect, Quirks, Target};
+use trilith_dialect::{ALL_CAPABILITIES, Dialect, Quirks, Target};
 use trilith_net::{Client, Request, Response, Timeouts};
 
 use crate::{
@@ -166,7 +166,8 @@ impl Inner {
     }
 
     async fn call(&self, call: ModelCall) -> Result<EventStream, Error> {
-        let target = Target { model: &call.model, stream: call.stream, quirks: &self.quirks };
+        let target =
+            Target { model: &call.model, stream: call.stream, quirks: &self.quirks, can: &ALL_CAPABILITIES };
         let encoded = self.dialect.encode_request(&call.turn, &target)?;
         refuse(call.strict, &encoded.losses)?;
         let answer = self.post(encoded.body.into(), call.stream, &call.headers).await?;

@@ -7,7 +7,7 @@ use trilith_core::{
     item_id,
 };
 use trilith_dialect::{
-    Dialect, NameMap, Quirks, Target, dialect,
+    ALL_CAPABILITIES, Dialect, NameMap, Quirks, Target, dialect,
     scan::{Limits, scan},
 };
 
@@ -92,7 +92,12 @@ fn request(from: &dyn Dialect, to: &dyn Dialect, input: &[u8]) -> Translated {
     let mut turn = from.decode_request(input)?;
     let mut losses = std::mem::take(&mut turn.losses);
     let model = turn.settings.model.clone();
-    let target = Target { model: &model, stream: turn.stream.stream, quirks: &Quirks::default() };
+    let target = Target {
+        model: &model,
+        stream: turn.stream.stream,
+        quirks: &Quirks::default(),
+        can: &ALL_CAPABILITIES,
+    };
     let encoded = to.encode_request(&turn, &target)?;
     losses.extend(encoded.losses);
     Ok((encoded.body, losses))

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use trilith_core::{StateRef, Turn};
 
-use crate::{DIALECTS, Dialect, Quirks, Target, chat::Chat, responses::Responses};
+use crate::{ALL_CAPABILITIES, DIALECTS, Dialect, Quirks, Target, chat::Chat, responses::Responses};
 
 /// A request of Chat Completions; see [`request`].
 pub fn fuzz_chat_request(input: &[u8]) {
@@ -40,7 +40,12 @@ fn request(dialect: &dyn Dialect, body: &[u8]) {
 
 fn encoded(dialect: &dyn Dialect, turn: &Turn) -> Option<Vec<u8>> {
     let quirks = Quirks::default();
-    let target = Target { model: &turn.settings.model, stream: turn.stream.stream, quirks: &quirks };
+    let target = Target {
+        model: &turn.settings.model,
+        stream: turn.stream.stream,
+        quirks: &quirks,
+        can: &ALL_CAPABILITIES,
+    };
     dialect.encode_request(turn, &target).ok().map(|encoded| encoded.body)
 }
 

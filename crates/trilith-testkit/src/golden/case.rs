@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use trilith_core::{DialectId, Loss, Settings, StreamOptions, Turn};
-use trilith_dialect::{DIALECTS, Dialect, NameMap, Quirks, Target};
+use trilith_dialect::{ALL_CAPABILITIES, DIALECTS, Dialect, NameMap, Quirks, Target};
 
 use super::Files;
 use crate::{
@@ -34,7 +34,7 @@ pub(super) fn run(files: &mut Files) -> Result<(), String> {
 }
 
 fn target(stream: bool, quirks: &Quirks) -> Target<'_> {
-    Target { model: UPSTREAM_MODEL, stream, quirks }
+    Target { model: UPSTREAM_MODEL, stream, quirks, can: &ALL_CAPABILITIES }
 }
 
 fn request(files: &mut Files, from: &dyn Dialect, to: &dyn Dialect, pair: &str) -> Result<bool, String> {

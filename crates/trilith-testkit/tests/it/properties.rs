@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use trilith_core::{Response, Settings, StreamOptions, Turn};
-use trilith_dialect::{DIALECTS, NameMap, Quirks, Target};
+use trilith_dialect::{ALL_CAPABILITIES, DIALECTS, NameMap, Quirks, Target};
 use trilith_testkit::{
     order,
     pipeline::{self, Heard, Played},
@@ -102,7 +102,7 @@ proptest! {
 
 fn encode(dialect: &dyn trilith_dialect::Dialect, turn: &Turn) -> Vec<u8> {
     let quirks = Quirks::default();
-    let target = Target { model: "m", stream: turn.stream.stream, quirks: &quirks };
+    let target = Target { model: "m", stream: turn.stream.stream, quirks: &quirks, can: &ALL_CAPABILITIES };
     dialect.encode_request(turn, &target).unwrap_or_else(|why| panic!("{why:?}: {turn:?}")).body
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use trilith_core::StreamOptions;
 
 use super::{decode_whole, fold, payloads, read, read_cut, whole_life, write};
-use crate::{Dialect, Quirks, Target, chat::Chat};
+use crate::{ALL_CAPABILITIES, Dialect, Quirks, Target, chat::Chat};
 
 fn cases() -> Vec<(String, PathBuf)> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/chat");
@@ -41,7 +41,7 @@ fn a_request_comes_back_as_it_went_in() {
             "reasoning"
         };
         let quirks = Quirks { reasoning_field: field.into(), ..quirks.clone() };
-        let target = Target { model: "gpt-5.6", stream: false, quirks: &quirks };
+        let target = Target { model: "gpt-5.6", stream: false, quirks: &quirks, can: &ALL_CAPABILITIES };
         let encoded = Chat.encode_request(&turn, &target).unwrap_or_else(|error| panic!("{case}: {error:?}"));
         let mut after = value(&encoded.body);
         // With this spelling every earlier turn of the model carries the field (see the quirk).

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trilith_core::{CallKind, Effort, ErrorKind, ItemBody, Role};
 
-use crate::{Dialect, Peek, Quirks, Target, chat::Chat, scan};
+use crate::{ALL_CAPABILITIES, Dialect, Peek, Quirks, Target, chat::Chat, scan};
 
 fn decode(body: &Value) -> Result<trilith_core::Turn, trilith_core::Error> {
     Chat.decode_request(body.to_string().as_bytes())
@@ -180,7 +180,9 @@ fn the_deprecated_forms_are_read() {
     let (ItemBody::Call(call), ItemBody::Result(result)) = (&call.body, &result.body) else { panic!() };
     assert_eq!((call.kind, &call.call_id), (CallKind::Function, &result.call_id));
     let quirks = Quirks::default();
-    let encoded = Chat.encode_request(&turn, &Target { model: "m", stream: true, quirks: &quirks }).unwrap();
+    let encoded = Chat
+        .encode_request(&turn, &Target { model: "m", stream: true, quirks: &quirks, can: &ALL_CAPABILITIES })
+        .unwrap();
     let sent: Value = serde_json::from_slice(&encoded.body).unwrap();
     assert_eq!(sent["messages"][1]["tool_calls"][0]["id"], sent["messages"][2]["tool_call_id"]);
     assert_eq!(sent["tool_choice"], json!({"type": "function", "function": {"name": "f"}}));

@@ -7,10 +7,11 @@ use trilith_core::{
     ToolKind, ToolRef, Turn,
 };
 
-use crate::{Dialect, Encoded, Quirks, Target, chat::Chat};
+use crate::{ALL_CAPABILITIES, Dialect, Encoded, Quirks, Target, chat::Chat};
 
 fn encode(turn: &Turn, quirks: &Quirks) -> Result<(Value, Encoded), Error> {
-    let encoded = Chat.encode_request(turn, &Target { model: "up", stream: false, quirks })?;
+    let encoded =
+        Chat.encode_request(turn, &Target { model: "up", stream: false, quirks, can: &ALL_CAPABILITIES })?;
     Ok((serde_json::from_slice(&encoded.body).unwrap(), encoded))
 }
 

@@ -8,6 +8,7 @@ use trilith_core::{
 };
 
 use crate::{
+    capability::ALL_CAPABILITIES,
     dialect::{Dialect, Quirks, Target},
     frame::sse::Splitter,
     names::NameMap,
@@ -107,7 +108,7 @@ pub(super) fn fold(events: Vec<Event>) -> Response {
 }
 
 pub(super) fn target<'t>(model: &'t str, quirks: &'t Quirks) -> Target<'t> {
-    Target { model, stream: false, quirks }
+    Target { model, stream: false, quirks, can: &ALL_CAPABILITIES }
 }
 
 /// The JSON that encoding a request gives.
