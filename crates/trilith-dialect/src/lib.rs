@@ -9,6 +9,7 @@ pub mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod models;
+mod mould;
 mod names;
 mod openai_error;
 pub mod report;

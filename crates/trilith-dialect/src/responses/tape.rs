@@ -268,6 +268,12 @@ impl<'t> Value<'t> {
         self.text.get(entry.start as usize..entry.end as usize).unwrap_or_default()
     }
 
+    /// Where it stands in the text.
+    pub(super) fn range(self) -> std::ops::Range<usize> {
+        let entry = self.entry();
+        entry.start as usize..entry.end as usize
+    }
+
     /// The value as it stands, owned.
     pub(super) fn json(self) -> Json {
         Json::from_checked(self.raw())

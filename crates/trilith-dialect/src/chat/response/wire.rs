@@ -70,7 +70,7 @@ impl Answer<'_> {
 }
 
 /// One of the answers.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(in crate::chat) struct Choice<'a> {
     #[serde(default)]
     pub(in crate::chat) index: Number,
@@ -107,6 +107,32 @@ pub(in crate::chat) struct Delta<'a> {
     pub(in crate::chat) annotations: Option<&'a RawValue>,
     pub(in crate::chat) audio: Option<AudioDelta>,
     pub(in crate::chat) images: Option<IgnoredAny>,
+}
+
+impl Delta<'_> {
+    /// Whether there is nothing but text that is said or thought.
+    pub(in crate::chat) fn is_text_alone(&self) -> bool {
+        let Self {
+            content: _,
+            refusal,
+            reasoning_content: _,
+            reasoning,
+            reasoning_details,
+            tool_calls,
+            function_call,
+            annotations,
+            audio,
+            images,
+        } = self;
+        refusal.0.is_none()
+            && reasoning.0.is_none()
+            && reasoning_details.is_none()
+            && tool_calls.is_none()
+            && function_call.is_none()
+            && annotations.is_none()
+            && audio.is_none()
+            && images.is_none()
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

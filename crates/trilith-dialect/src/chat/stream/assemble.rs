@@ -73,7 +73,13 @@ impl Assembler {
         self.usage = Some(usage);
     }
 
-    fn choice(&mut self, choice: Choice<'_>, names: &NameMap, out: &mut Vec<Event>) -> Result<(), Error> {
+    /// Takes one choice of a chunk.
+    pub(super) fn choice(
+        &mut self,
+        choice: Choice<'_>,
+        names: &NameMap,
+        out: &mut Vec<Event>,
+    ) -> Result<(), Error> {
         let place = choice.index.0.unwrap_or(0);
         if !(0..MAX_CHOICES).contains(&place) {
             return Err(openai_error::nonsense("a choice whose index is out of range"));

@@ -5,6 +5,7 @@ mod calls;
 mod details;
 mod reader;
 mod said;
+mod usual;
 mod writer;
 
 pub(super) use assemble::Assembler;

@@ -2,7 +2,7 @@
 
 use trilith_core::{Error, Event};
 
-use super::Assembler;
+use super::{Assembler, usual::Usual};
 use crate::{
     NameMap, Reader,
     chat::response,
@@ -16,6 +16,7 @@ pub(in crate::chat) struct ChatReader {
     mode: Mode,
     splitter: Splitter,
     assembler: Assembler,
+    usual: Usual,
     /// An error that was told already; the stream is read no further.
     failed: bool,
     done: bool,
@@ -37,6 +38,7 @@ impl ChatReader {
             mode: Mode::Undecided,
             splitter: Splitter::default(),
             assembler: Assembler::default(),
+            usual: Usual::default(),
             failed: false,
             done: false,
         }
@@ -47,11 +49,19 @@ impl ChatReader {
         out: &mut Vec<Event>,
         feed: impl FnOnce(&mut Splitter, &mut dyn FnMut(&str)) -> Result<(), FrameError>,
     ) -> Result<(), Error> {
-        let Self { names, splitter, assembler, done, .. } = self;
+        let Self { names, splitter, assembler, usual, done, .. } = self;
         let mut outcome = Ok(());
         let framed = feed(splitter, &mut |data| {
             if outcome.is_ok() && !*done {
-                outcome = payload(data, names, assembler, done, out);
+                outcome = if let Some(choice) = usual.read(data) {
+                    assembler.choice(choice, names, out)
+                } else {
+                    let outcome = payload(data, names, assembler, done, out);
+                    if outcome.is_ok() && !*done {
+                        usual.learn(data);
+                    }
+                    outcome
+                };
             }
         });
         outcome?;

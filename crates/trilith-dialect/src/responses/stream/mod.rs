@@ -7,6 +7,7 @@ mod reader;
 mod replay;
 mod spot;
 mod turns;
+mod usual;
 mod writer;
 
 pub(super) use assembly::Assembly;

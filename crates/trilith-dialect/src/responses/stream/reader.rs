@@ -8,6 +8,7 @@ use trilith_core::{Error, Event, PartSpace, PartStart};
 use super::{
     assembly::{Assembly, Place},
     progress,
+    usual::{Grown, Usual},
 };
 use crate::{
     dialect::Reader,
@@ -48,6 +49,7 @@ impl ResponsesReader {
             state: State {
                 tape: Tape::default(),
                 assembly: Assembly::new(names),
+                usual: Usual::default(),
                 begun: false,
                 ended: false,
                 error: None,
@@ -101,6 +103,7 @@ impl Reader for ResponsesReader {
 struct State {
     tape: Tape,
     assembly: Assembly,
+    usual: Usual,
     begun: bool,
     ended: bool,
     error: Option<Error>,
@@ -122,28 +125,35 @@ impl State {
         if self.ended || self.error.is_some() || data.trim() == "[DONE]" {
             return;
         }
-        let Self { tape, assembly, begun, ended, error } = self;
+        let Self { tape, assembly, usual, begun, ended, error } = self;
+        if let Some(delta) = usual.fill(data) {
+            usual.tell(delta, assembly, out);
+            *error = assembly.check().err();
+            return;
+        }
         let Ok(value) = tape.read(data) else {
             *error = Some(Error::upstream("The upstream sent an event that is not valid JSON."));
             return;
         };
-        let mut step = Step { assembly, begun, ended, value, told: Told::of(value) };
-        if let Err(found) = step.take(name, out).and_then(|()| assembly.check()) {
-            *error = Some(found);
+        let told = Told::of(value);
+        let mut step = Step { assembly, begun, ended, value, told };
+        match step.take(name, out).and_then(|()| assembly.check()) {
+            Ok(()) => usual.learn(data, value, &told),
+            Err(found) => *error = Some(found),
         }
     }
 }
 
 /// The members that nearly every event has, found in one pass.
 #[derive(Clone, Copy, Default)]
-struct Told<'t> {
-    kind: Option<Value<'t>>,
-    item_id: Option<Value<'t>>,
-    output_index: Option<u64>,
-    content_index: Option<u64>,
-    summary_index: Option<u64>,
-    delta: Option<Value<'t>>,
-    logprobs: Option<Value<'t>>,
+pub(super) struct Told<'t> {
+    pub(super) kind: Option<Value<'t>>,
+    pub(super) item_id: Option<Value<'t>>,
+    pub(super) output_index: Option<u64>,
+    pub(super) content_index: Option<u64>,
+    pub(super) summary_index: Option<u64>,
+    pub(super) delta: Option<Value<'t>>,
+    pub(super) logprobs: Option<Value<'t>>,
 }
 
 impl<'t> Told<'t> {
@@ -215,6 +225,14 @@ impl<'t> Step<'_, 't> {
         }
         let id = self.told.item_id.and_then(Value::string);
         let place = Place { index: self.told.output_index, id: id.as_deref() };
+        if let Some(grown) = Grown::of(&word, &self.told) {
+            let logprobs = match grown {
+                Grown::Text(PartStart::Text, _) => self.told.logprobs.map(decode_logprobs),
+                Grown::Text(..) | Grown::Args => None,
+            };
+            grown.tell(place, self.told.delta(), logprobs.unwrap_or_default(), self.assembly, out);
+            return Ok(());
+        }
         if self.item(&word, place, out)? || self.text(&word, place, out) || self.call(&word, place, out) {
             return Ok(());
         }
@@ -254,25 +272,16 @@ impl<'t> Step<'_, 't> {
         Ok(true)
     }
 
-    /// Events of text parts.
+    /// Events of text parts, but for their growth.
     fn text(&mut self, word: &str, place: Place<'_>, out: &mut Vec<Event>) -> bool {
         let Some(rest) = word.strip_prefix("response.") else { return false };
         let content = self.told.content_index.unwrap_or(0);
         let summary = self.told.summary_index.unwrap_or(0);
-        let (theirs, start, end) = match rest {
-            "output_text.delta" => {
-                let logprobs = self.told.logprobs.map(decode_logprobs).unwrap_or_default();
-                let delta = self.told.delta();
-                self.assembly.text(place, content, PartStart::Text, delta, logprobs, out);
-                return true;
-            }
-            "refusal.delta" => (content, PartStart::Refusal, None),
-            "reasoning_text.delta" | "reasoning.delta" => (content, PartStart::Reasoning, None),
-            "reasoning_summary_text.delta" => (summary, PartStart::Summary, None),
-            "output_text.done" => (content, PartStart::Text, Some("text")),
-            "refusal.done" => (content, PartStart::Refusal, Some("refusal")),
-            "reasoning_text.done" | "reasoning.done" => (content, PartStart::Reasoning, Some("text")),
-            "reasoning_summary_text.done" => (summary, PartStart::Summary, Some("text")),
+        let (theirs, start, member) = match rest {
+            "output_text.done" => (content, PartStart::Text, "text"),
+            "refusal.done" => (content, PartStart::Refusal, "refusal"),
+            "reasoning_text.done" | "reasoning.done" => (content, PartStart::Reasoning, "text"),
+            "reasoning_summary_text.done" => (summary, PartStart::Summary, "text"),
             "content_part.added"
             | "content_part.done"
             | "reasoning_summary_part.added"
@@ -286,16 +295,8 @@ impl<'t> Step<'_, 't> {
             }
             _ => return false,
         };
-        match end {
-            None => {
-                let delta = self.told.delta();
-                self.assembly.text(place, theirs, start, delta, Vec::new(), out);
-            }
-            Some(member) => {
-                let text = self.string(member);
-                self.assembly.whole_text(place, theirs, start, &text, out);
-            }
-        }
+        let text = self.string(member);
+        self.assembly.whole_text(place, theirs, start, &text, out);
         true
     }
 
@@ -353,15 +354,9 @@ impl<'t> Step<'_, 't> {
         }
     }
 
-    /// Events of argument texts.
+    /// The ends of argument texts.
     fn call(&mut self, word: &str, place: Place<'_>, out: &mut Vec<Event>) -> bool {
         match word {
-            "response.function_call_arguments.delta"
-            | "response.custom_tool_call_input.delta"
-            | "response.mcp_call_arguments.delta" => {
-                let delta = self.told.delta();
-                self.assembly.args(place, delta, out);
-            }
             "response.function_call_arguments.done" | "response.mcp_call_arguments.done" => {
                 let args = self.string("arguments");
                 self.assembly.whole_args(place, &args, out);
