@@ -37,6 +37,19 @@ pub(crate) fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, se
     quick(text).or_else(|Unsure| serde_json::from_str(text))
 }
 
+/// Reads the value that `body` begins with as a `T`; what follows it is not looked at.
+///
+/// # Errors
+/// What `serde_json` says about it.
+pub(crate) fn front<'de, T: Deserialize<'de>>(body: &'de [u8]) -> Result<T, serde_json::Error> {
+    if let Ok(text) = simdutf8::basic::from_utf8(body)
+        && let Ok(value) = T::deserialize(&mut Input { text, at: 0, depth: 0 })
+    {
+        return Ok(value);
+    }
+    T::deserialize(&mut serde_json::Deserializer::from_slice(body))
+}
+
 fn quick<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Unsure> {
     let mut input = Input { text, at: 0, depth: 0 };
     let value = T::deserialize(&mut input)?;

@@ -16,6 +16,10 @@ use crate::stream::Stream;
 /// Room for one read at first; a read that fills its room doubles it.
 const MIN_ROOM: usize = 8 << 10;
 
+/// Most room that a connection begins its next exchange with, where the last one needed more than
+/// [`MIN_ROOM`]: its answers are likely to be alike.
+const KNOWN_ROOM: usize = 16 << 10;
+
 /// Most room for one read.
 const MAX_ROOM: usize = 64 << 10;
 
@@ -82,7 +86,7 @@ impl Wire {
     pub(crate) fn settle(&mut self) -> bool {
         if self.room > MIN_ROOM {
             self.bytes = BytesMut::new();
-            self.room = MIN_ROOM;
+            self.room = self.room.min(KNOWN_ROOM);
         }
         self.link.detach();
         self.is_quiet()

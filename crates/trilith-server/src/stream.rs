@@ -38,7 +38,7 @@ impl RunBody {
         if self.ended {
             return Poll::Ready(None);
         }
-        let mut frames = Vec::with_capacity(1 << 10);
+        let mut frames = Vec::with_capacity(4 << 10);
         loop {
             let Self { run, writer, client, unshown, .. } = self;
             let step = run.poll_step(context, &mut |event: &Event, response: &Response| {

@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 use serde::Deserialize;
 
 use super::response::{usage::WireUsage, wire::Text};
-use crate::Sniffed;
+use crate::{Sniffed, typed};
 
 /// Looks at one payload of a stream, or at a whole body. Most payloads hold none of the words that matter
 /// and are not parsed; of one with counts, nothing but the counts is.
@@ -46,8 +46,7 @@ fn usage(data: &[u8]) -> Option<WireUsage> {
     let behind = USAGE.find_iter(data).map(|at| at + USAGE.needle().len());
     let counted = behind.filter(|at| value(data, *at) == Some(b'{')).last()?;
     let object = data.get(counted..)?.trim_ascii_start().get(1..)?;
-    // What follows the object is not read.
-    WireUsage::deserialize(&mut serde_json::Deserializer::from_slice(object)).ok()
+    typed::front(object).ok()
 }
 
 /// The first byte of the value whose key ends before `at`; `None` when it is no key. Inside a string the quotes

@@ -25,7 +25,18 @@ struct Entry {
 #[derive(Debug, Default)]
 pub(super) struct Tape {
     entries: Vec<Entry>,
+    open: Vec<Open>,
 }
+
+/// A container that is open: its place in the table, and whether it is an object.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    entry: usize,
+    object: bool,
+}
+
+/// The most entries that room is made for at once.
+const MOST_ROOM: usize = 4096;
 
 /// The kinds of JSON values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +74,11 @@ impl Tape {
         if u32::try_from(text.len()).is_err() {
             return Err(Malformed(0));
         }
-        let mut walk = Walk { bytes: text.as_bytes(), at: 0, entries: &mut self.entries, open: Vec::new() };
+        self.open.clear();
+        // Few texts have more values and keys than one in sixteen bytes.
+        self.entries.reserve((text.len() / 16).min(MOST_ROOM));
+        let mut walk =
+            Walk { bytes: text.as_bytes(), at: 0, entries: &mut self.entries, open: &mut self.open };
         walk.document()?;
         Ok(Value { text, entries: &self.entries, at: 0 })
     }
@@ -79,15 +94,16 @@ struct Walk<'t> {
     bytes: &'t [u8],
     at: usize,
     entries: &'t mut Vec<Entry>,
-    /// The containers that are open, by their place in the table.
-    open: Vec<usize>,
+    open: &'t mut Vec<Open>,
 }
 
 impl Walk<'_> {
+    #[inline]
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
+    #[inline]
     fn skip_space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
             self.at += 1;
@@ -139,19 +155,21 @@ impl Walk<'_> {
         }
         let start = self.at;
         self.at += 1;
-        self.open.push(self.entries.len());
+        let object = open == b'{';
+        self.open.push(Open { entry: self.entries.len(), object });
         self.push(start, false);
         self.skip_space();
         let close = open + 2;
         if self.peek() == Some(close) {
             return self.leave();
         }
-        if open == b'{' {
+        if object {
             self.key()?;
         }
         Ok(true)
     }
 
+    #[inline]
     fn key(&mut self) -> Result<(), Malformed> {
         let start = self.at;
         if self.peek() != Some(b'"') {
@@ -174,7 +192,7 @@ impl Walk<'_> {
     fn leave(&mut self) -> Result<bool, Malformed> {
         self.at += 1;
         let next = self.entries.len() as u32;
-        if let Some(entry) = self.open.pop().and_then(|open| self.entries.get_mut(open)) {
+        if let Some(entry) = self.open.pop().and_then(|open| self.entries.get_mut(open.entry)) {
             entry.end = self.at as u32;
             entry.next = next;
         }
@@ -183,8 +201,7 @@ impl Walk<'_> {
 
     /// After a value: a comma and the next one, or the end of its container.
     fn after_value(&mut self) -> Result<bool, Malformed> {
-        let Some(open) = self.open.last().and_then(|open| self.entries.get(*open)) else { return Ok(false) };
-        let object = self.bytes.get(open.start as usize) == Some(&b'{');
+        let Some(Open { object, .. }) = self.open.last().copied() else { return Ok(false) };
         self.skip_space();
         match self.peek() {
             Some(b',') => {
@@ -201,6 +218,7 @@ impl Walk<'_> {
         }
     }
 
+    #[inline]
     fn string(&mut self, start: usize) -> Result<(), Malformed> {
         let escaped;
         (self.at, escaped) = string_end(self.bytes, start).map_err(Malformed)?;

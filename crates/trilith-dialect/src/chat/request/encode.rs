@@ -15,6 +15,10 @@ const MEANINGFUL: [(&str, &str); 4] = [
     ("generate", "no answer at all"),
 ];
 
+/// Room for what most items and tools take, in bytes, so that a long context is not copied from one buffer to
+/// the next as it is written.
+const ROOM: usize = 1 << 10;
+
 /// A request being written.
 pub(super) struct Encoder<'t> {
     pub(super) turn: &'t Turn,
@@ -26,7 +30,8 @@ pub(super) struct Encoder<'t> {
 pub(in crate::chat) fn encode(turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {
     let mut encoder = Encoder { turn, target, names: NameMap::default(), losses: Vec::new() };
     let settings = &*turn.settings;
-    let mut body = Vec::with_capacity(4096);
+    let many = turn.input.len() + settings.tools.len();
+    let mut body = Vec::with_capacity(4096 + many * ROOM);
     let mut out = Object::new(&mut body);
     out.string("model", target.model);
     encoder.name_tools();

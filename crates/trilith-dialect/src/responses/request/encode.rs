@@ -19,6 +19,10 @@ use crate::{
     scan::ENVELOPE_PREFIX,
 };
 
+/// Room for what most items and tools take, in bytes, so that a long context is not copied from one buffer to
+/// the next as it is written.
+const ROOM: usize = 1 << 10;
+
 /// Writes the request.
 ///
 /// # Errors
@@ -26,7 +30,8 @@ use crate::{
 pub(in crate::responses) fn encode(turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {
     let settings = &turn.settings;
     let mut encoded = Encoded::default();
-    let mut body = Vec::with_capacity(4096);
+    let many = turn.input.len() + settings.tools.len();
+    let mut body = Vec::with_capacity(4096 + many * ROOM);
     let mut object = Object::open(&mut body);
     object.str("model", target.model);
     object.bool("stream", target.stream);
