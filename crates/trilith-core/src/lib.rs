@@ -12,6 +12,7 @@ mod item;
 mod json;
 mod loss;
 mod part;
+mod pattern;
 mod ports;
 mod reasoning;
 mod response;
@@ -35,6 +36,7 @@ pub use part::{
     Annotation, AnnotationKind, Audio, CacheMark, File, Image, Logprob, MediaSource, Part, PartKind, Text,
     TopLogprob,
 };
+pub use pattern::Pattern;
 pub use ports::{
     BoxFuture, BoxStream, Clock, EventStream, Headers, Ids, InputPage, ItemPage, ModelCall, RelayAnswer,
     RelayCall, Sealer, Spawn, Store, StoreError, StoredContext, Upstream,

@@ -1,9 +1,13 @@
 //! What a model can be asked for. Dialects agree on the words of a request; models differ in which of them
 //! they take (translation contract §5.1, §8.1, §9, §10).
 
+mod table;
+
 use std::borrow::Cow;
 
 use trilith_core::Effort;
+
+pub use table::{CapabilityTable, Change};
 
 /// How a model's thinking is asked for on the Messages wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ pub use limit::{Admission, Refusal, Slot, Slots, admit};
 pub use meter::{
     CONTENT_TYPE, Call, InFlight, METRICS, Meter, Metric, MetricKind, ProviderIndex, Road, document,
 };
-pub use pattern::{Names, Pattern};
+pub use pattern::Names;
 pub use retry::{RetryPolicy, Verdict, hurts_target, verdict};
 pub use route::{ModelEntry, Route, Router, Target, TargetEntry};
 pub use trace::{LossReport, Traces};

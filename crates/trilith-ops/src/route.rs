@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::pattern::Pattern;
+use trilith_core::Pattern;
 
 /// A configured model.
 #[derive(Clone, Debug)]

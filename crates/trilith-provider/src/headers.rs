@@ -65,15 +65,24 @@ const OWN: &[&str] = &[
     "x-goog-api-key",
 ];
 
-/// Adds the client's headers to a request; what cannot be a header is left out.
-pub(crate) fn add(target: &mut HeaderMap, headers: &Headers) {
+/// Adds the client's headers to a request; what cannot be a header is left out. One that stands in every
+/// request of the dialect is replaced by the client's, unless the operator set it.
+pub(crate) fn add(target: &mut HeaderMap, headers: &Headers, standing: &[(&str, &str)]) {
     for (name, value) in headers {
         let name = HeaderName::try_from(&**name);
         let value = HeaderValue::try_from(&**value);
         if let (Ok(name), Ok(value)) = (name, value)
             && !OWN.contains(&name.as_str())
         {
-            target.append(name, value);
+            match standing.iter().find(|(known, _)| *known == name.as_str()) {
+                Some((_, plain)) if target.get(&name).is_some_and(|set| set == plain) => {
+                    target.insert(name, value);
+                }
+                Some(_) => {}
+                None => {
+                    target.append(name, value);
+                }
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use trilith_core::{
     BoxFuture, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer, RelayCall, Upstream,
 };
-use trilith_dialect::{ALL_CAPABILITIES, Dialect, Quirks, Target};
+use trilith_dialect::{CapabilityTable, Dialect, Quirks, Target};
 use trilith_net::{Client, Request, Response, Timeouts};
 
 use crate::{
@@ -34,6 +34,8 @@ pub struct Settings {
     pub headers: Vec<(String, String)>,
     /// Where the place differs from its dialect.
     pub quirks: Quirks,
+    /// What its models can be asked for.
+    pub capabilities: Arc<CapabilityTable>,
     /// How long it may take.
     pub timeouts: Timeouts,
     /// The largest answer that is read whole, in bytes.
@@ -66,6 +68,7 @@ struct Inner {
     api_key: Option<Arc<str>>,
     account: String,
     quirks: Quirks,
+    capabilities: Arc<CapabilityTable>,
     timeouts: Timeouts,
     max_answer_bytes: usize,
     client: Client,
@@ -90,6 +93,9 @@ impl Place {
         };
         let mut all = HeaderMap::new();
         all.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (key, value) in dialect.standing_headers() {
+            all.insert(HeaderName::from_static(key), HeaderValue::from_static(value));
+        }
         for (key, value) in &settings.headers {
             let key = HeaderName::try_from(key.as_str());
             let value = HeaderValue::try_from(value.as_str());
@@ -114,6 +120,7 @@ impl Place {
             account,
             dialect,
             quirks: settings.quirks,
+            capabilities: settings.capabilities,
             timeouts: settings.timeouts,
             max_answer_bytes: settings.max_answer_bytes,
             client,
@@ -143,7 +150,7 @@ impl Inner {
         client: &trilith_core::Headers,
     ) -> Result<Response, Error> {
         let mut all = self.headers.clone();
-        headers::add(&mut all, client);
+        headers::add(&mut all, client, self.dialect.standing_headers());
         if stream {
             all.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
         }
@@ -166,8 +173,8 @@ impl Inner {
     }
 
     async fn call(&self, call: ModelCall) -> Result<EventStream, Error> {
-        let target =
-            Target { model: &call.model, stream: call.stream, quirks: &self.quirks, can: &ALL_CAPABILITIES };
+        let can = self.capabilities.of(&call.model);
+        let target = Target { model: &call.model, stream: call.stream, quirks: &self.quirks, can: &can };
         let encoded = self.dialect.encode_request(&call.turn, &target)?;
         refuse(call.strict, &encoded.losses)?;
         let answer = self.post(encoded.body.into(), call.stream, &call.headers).await?;

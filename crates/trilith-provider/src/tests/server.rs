@@ -145,6 +145,7 @@ pub(super) fn settings(base_url: String, dialect: &'static dyn Dialect) -> Place
         api_key: Some(KEY.into()),
         headers: Vec::new(),
         quirks: Quirks::default(),
+        capabilities: Arc::default(),
         timeouts: Timeouts::default(),
         max_answer_bytes: 1 << 20,
     }
