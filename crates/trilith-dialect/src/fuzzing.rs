@@ -14,9 +14,12 @@ use serde_json::value::RawValue;
 use crate::frame::sse::{Boundary, End, FrameError, Splitter, write_event};
 use crate::scan::{Fault, Kind, Limits, scan, splice};
 
-pub use answers::{fuzz_chat_response, fuzz_chat_stream, fuzz_responses_response, fuzz_responses_stream};
-pub use errors::{fuzz_chat_error, fuzz_responses_error};
-pub use requests::{fuzz_chat_request, fuzz_responses_request};
+pub use answers::{
+    fuzz_chat_response, fuzz_chat_stream, fuzz_messages_response, fuzz_messages_stream,
+    fuzz_responses_response, fuzz_responses_stream,
+};
+pub use errors::{fuzz_chat_error, fuzz_messages_error, fuzz_responses_error};
+pub use requests::{fuzz_chat_request, fuzz_messages_request, fuzz_responses_request};
 
 /// An entry function: it takes any bytes.
 pub type Target = fn(&[u8]);
@@ -27,12 +30,16 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("scan", fuzz_scan),
     ("chat_request", fuzz_chat_request),
     ("responses_request", fuzz_responses_request),
+    ("messages_request", fuzz_messages_request),
     ("chat_response", fuzz_chat_response),
     ("responses_response", fuzz_responses_response),
+    ("messages_response", fuzz_messages_response),
     ("chat_stream", fuzz_chat_stream),
     ("responses_stream", fuzz_responses_stream),
+    ("messages_stream", fuzz_messages_stream),
     ("chat_error", fuzz_chat_error),
     ("responses_error", fuzz_responses_error),
+    ("messages_error", fuzz_messages_error),
 ];
 
 type Frames = Vec<(Option<Arc<str>>, Arc<str>)>;

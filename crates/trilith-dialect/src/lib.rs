@@ -8,6 +8,10 @@ mod flat_tools;
 pub mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
+mod hints;
+mod json;
+mod loose;
+pub mod messages;
 pub mod models;
 mod mould;
 mod names;
@@ -23,14 +27,14 @@ mod typed;
 
 use trilith_core::DialectId;
 
-pub use capability::{ALL_CAPABILITIES, Capabilities, Thinking};
+pub use capability::{ALL_CAPABILITIES, Capabilities, CapabilityTable, Change, Thinking};
 pub use dialect::{
     Dialect, Encoded, Peek, Quirks, Reader, Sniffed, Target, Writer, effective_tools, tool_name,
 };
 pub use names::{FullName, NameMap, is_legal};
 
 /// Every dialect of this build. A dialect exists by being in this table, and nowhere else.
-pub static DIALECTS: &[&dyn Dialect] = &[&chat::Chat, &responses::Responses];
+pub static DIALECTS: &[&dyn Dialect] = &[&chat::Chat, &responses::Responses, &messages::Messages];
 
 /// The dialect of that id, if this build has it.
 pub fn dialect(id: DialectId) -> Option<&'static dyn Dialect> {

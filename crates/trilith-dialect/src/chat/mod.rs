@@ -1,7 +1,6 @@
 //! OpenAI Chat Completions, as OpenAI itself and the many servers shaped after it speak it.
 
 mod auth;
-mod json;
 mod object;
 mod request;
 mod response;
@@ -15,7 +14,7 @@ use std::borrow::Cow;
 use trilith_core::{DialectId, Error, Event, Loss, Response, StreamOptions, Turn};
 
 use crate::{
-    Dialect, Encoded, NameMap, Peek, Reader, Sniffed, Target, Writer, openai_error,
+    Dialect, Encoded, NameMap, Peek, Reader, Sniffed, Target, Writer, json, openai_error,
     scan::{Kind, Scan},
     spelling,
 };

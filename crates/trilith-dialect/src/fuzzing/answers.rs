@@ -8,6 +8,7 @@ use crate::{
     DIALECTS, Dialect, NameMap,
     chat::Chat,
     frame::sse::{End, Splitter},
+    messages::Messages,
     responses::Responses,
 };
 
@@ -29,6 +30,16 @@ pub fn fuzz_chat_stream(input: &[u8]) {
 /// A streamed answer of Responses; see [`streamed`].
 pub fn fuzz_responses_stream(input: &[u8]) {
     streamed(&Responses, input);
+}
+
+/// A whole answer of Messages; see [`whole`].
+pub fn fuzz_messages_response(input: &[u8]) {
+    whole(&Messages, input);
+}
+
+/// A streamed answer of Messages; see [`streamed`].
+pub fn fuzz_messages_stream(input: &[u8]) {
+    streamed(&Messages, input);
 }
 
 /// What is read folds into a response, which every dialect can write and its own reader can read back.

@@ -3,7 +3,9 @@
 use serde_json::value::RawValue;
 use trilith_core::{StateRef, Turn};
 
-use crate::{ALL_CAPABILITIES, DIALECTS, Dialect, Quirks, Target, chat::Chat, responses::Responses};
+use crate::{
+    ALL_CAPABILITIES, DIALECTS, Dialect, Quirks, Target, chat::Chat, messages::Messages, responses::Responses,
+};
 
 /// A request of Chat Completions; see [`request`].
 pub fn fuzz_chat_request(input: &[u8]) {
@@ -13,6 +15,11 @@ pub fn fuzz_chat_request(input: &[u8]) {
 /// A request of Responses; see [`request`].
 pub fn fuzz_responses_request(input: &[u8]) {
     request(&Responses, input);
+}
+
+/// A request of Messages; see [`request`].
+pub fn fuzz_messages_request(input: &[u8]) {
+    request(&Messages, input);
 }
 
 /// What is understood can be sent on in every dialect or is refused; what is sent is JSON, and the dialect itself

@@ -9,7 +9,7 @@ mod told;
 
 use trilith_core::{Error, ErrorKind, ErrorOrigin, Retry, UpstreamFault};
 
-use redact::redact;
+pub(crate) use redact::redact;
 pub(crate) use render::{code, message, render, write_fields};
 use told::Told;
 

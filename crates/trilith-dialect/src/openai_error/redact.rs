@@ -7,7 +7,7 @@ const LONGEST: usize = 2000;
 const KNOWN_HOSTS: [&str; 3] = ["platform.openai.com", "help.openai.com", "developers.openai.com"];
 
 /// The text with what looks like a key, a token or an address replaced.
-pub(super) fn redact(text: &str) -> String {
+pub(crate) fn redact(text: &str) -> String {
     let text: String = text.chars().take(LONGEST).collect();
     let mut out = String::with_capacity(text.len());
     let mut after_bearer = false;

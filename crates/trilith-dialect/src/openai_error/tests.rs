@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trilith_core::{Error, ErrorKind, ErrorOrigin, Retry};
 
-use crate::{DIALECTS, Dialect, chat::Chat, responses::Responses};
+use crate::{Dialect, chat::Chat, responses::Responses};
 
 #[test]
 fn upstream_errors_are_classed_by_status_then_code() {
@@ -77,7 +77,7 @@ fn an_error_is_rendered_with_all_four_keys() {
         (ErrorKind::Internal, 500, "server_error", Value::Null),
     ];
     for (kind, status, word, code) in table {
-        for dialect in DIALECTS {
+        for dialect in [&Chat as &dyn Dialect, &Responses] {
             let mut out = Vec::new();
             let error = Error::new(kind, ErrorOrigin::Caller, "why \"so\"");
             assert_eq!(dialect.render_error(&error, "req_1", &mut out), status);

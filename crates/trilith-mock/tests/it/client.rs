@@ -19,6 +19,11 @@ pub(crate) fn responses(stream: bool) -> String {
     format!(r#"{{"model":"m","input":"hi","stream":{stream}}}"#)
 }
 
+pub(crate) fn messages(stream: bool) -> String {
+    let body = chat(stream);
+    format!(r#"{{"max_tokens":100,{}"#, body.trim_start_matches('{'))
+}
+
 pub(crate) struct Mock {
     address: String,
     pub(crate) recorder: Recorder,

@@ -5,7 +5,7 @@ mod client;
 
 use std::time::Duration;
 
-use client::{Mock, chat, responses};
+use client::{Mock, chat, messages, responses};
 use trilith_core::DialectId;
 
 const HELLO: &str = "\
@@ -25,6 +25,7 @@ async fn one_script_plays_in_every_dialect_streamed_and_whole() {
         let body = match dialect.id() {
             DialectId::Chat => chat,
             DialectId::Responses => responses,
+            DialectId::Messages => messages,
             other => panic!("no request known for {other:?}"),
         };
         let mut client = mock.connect().await;

@@ -2,9 +2,11 @@
 //! the wire does not allow (openai-checklist §3.3 and §11.2, translation contract §16).
 
 mod chat;
+mod messages;
 mod responses;
 
 pub use chat::ChatOrder;
+pub use messages::MessagesOrder;
 pub use responses::ResponsesOrder;
 
 use serde_json::Value;
@@ -30,6 +32,7 @@ pub fn of(dialect: DialectId) -> Option<Box<dyn Order>> {
     match dialect {
         DialectId::Chat => Some(Box::new(ChatOrder::default())),
         DialectId::Responses => Some(Box::new(ResponsesOrder::default())),
+        DialectId::Messages => Some(Box::new(MessagesOrder::default())),
         _ => None,
     }
 }

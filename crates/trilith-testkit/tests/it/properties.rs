@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use trilith_core::{Response, Settings, StreamOptions, Turn};
+use trilith_core::{DialectId, Response, Settings, StreamOptions, Turn};
 use trilith_dialect::{ALL_CAPABILITIES, DIALECTS, NameMap, Quirks, Target};
 use trilith_testkit::{
     order,
@@ -89,6 +89,11 @@ proptest! {
             let once = encode(*first, &turn);
             let read = first.decode_request(&once).unwrap();
             prop_assert_eq!(text_of(&encode(*first, &read)), text_of(&once), "{} is not stable", first.id().name());
+            // Messages knows no developers, no free-form calls and no request without a limit, so that another
+            // dialect hears the same in other words from it.
+            if first.id() == DialectId::Messages {
+                continue;
+            }
             for second in DIALECTS {
                 let direct = encode(*second, &turn);
                 let around = encode(*second, &read);

@@ -5,7 +5,7 @@ use trilith_core::{
 };
 
 use super::{write_messages, write_tools};
-use crate::{Encoded, NameMap, Target, chat::json::Object};
+use crate::{Encoded, NameMap, Target, chat::json::Object, hints::unplaced};
 
 /// Fields of Responses without which the answer would mean something else, and what they ask for.
 const MEANINGFUL: [(&str, &str); 4] = [
@@ -72,12 +72,13 @@ impl Encoder<'_> {
 
     /// Reports fields of other dialects, each name once.
     pub(super) fn foreign(&mut self, at: &str, extra: &Extra) {
-        for ExtraField { name, dialect, .. } in extra.foreign_to(DialectId::Chat) {
+        for field in extra.foreign_to(DialectId::Chat) {
+            let ExtraField { name, dialect, .. } = field;
             let path = if at.is_empty() { name.to_string() } else { format!("{at}.{name}") };
             let dot = format!(".{name}");
             if !self.losses.iter().any(|loss| loss.path.ends_with(&dot) || *loss.path == *path) {
                 let why = format!("a {} field that Chat Completions has no place for", dialect.name());
-                self.losses.push(Loss::warn(path, why));
+                self.losses.push(unplaced(field, path, why));
             }
         }
     }

@@ -3,12 +3,13 @@
 
 use trilith_core::{
     AnnotationKind, CacheMark, CallKind, CarrierKind, DialectId, Error, Instructions, Item, ItemBody, Loss,
-    Part, PartKind, Reasoning, ResultOutput, Turn,
+    Part, PartKind, Reasoning, ResultOutput, Role, Turn,
 };
 
 use super::{functions, settings_out};
 use crate::{
     dialect::{Encoded, Target},
+    hints::unplaced,
     names::NameMap,
     responses::{
         call_id::wire_call_id,
@@ -38,6 +39,10 @@ pub(in crate::responses) fn encode(turn: &Turn, target: &Target<'_>) -> Result<E
     object.bool("store", false);
     match &settings.instructions {
         Some(Instructions::Text(text)) => object.str("instructions", text),
+        // A request's instructions are one text in the official SDKs' types; a list is known from echoes alone.
+        Some(Instructions::Items(items)) if let Some(text) = plain_text(items) => {
+            object.str("instructions", &text);
+        }
         Some(Instructions::Items(items)) => {
             write_items(object.key("instructions"), items, "instructions", target, &mut encoded)?;
         }
@@ -181,6 +186,22 @@ fn native(reasoning: &Reasoning) -> bool {
     })
 }
 
+/// The text of items that are nothing but the platform's words, a blank line between two pieces. Marks in them have
+/// no place: the prefix that they mark is cached by itself.
+fn plain_text(items: &[Item]) -> Option<String> {
+    let mut pieces = Vec::new();
+    for item in items {
+        let ItemBody::Message(message) = &item.body else { return None };
+        if message.role != Role::System {
+            return None;
+        }
+        for part in &message.parts {
+            pieces.push(part.as_text()?);
+        }
+    }
+    Some(pieces.join("\n\n"))
+}
+
 fn carries_native(item: &Item) -> bool {
     matches!(&item.body, ItemBody::Reasoning(reasoning) if native(reasoning))
 }
@@ -188,7 +209,7 @@ fn carries_native(item: &Item) -> bool {
 /// Whether the item goes along; what is lost of it is said.
 fn accept(item: &Item, path: &str, target: &Target<'_>, losses: &mut Vec<Loss>) -> Result<bool, Error> {
     for field in item.extra.foreign_to(DialectId::Responses) {
-        losses.push(Loss::warn(format!("{path}.{}", field.name), "the upstream has no such field"));
+        losses.push(unplaced(field, format!("{path}.{}", field.name), "the upstream has no such field"));
     }
     match &item.body {
         ItemBody::Message(message) => {
@@ -267,7 +288,8 @@ fn check_parts(parts: &[Part], path: &str, losses: &mut Vec<Loss>) -> Result<(),
             return Err(Error::bad_request(at, why).with_code("unsupported_parameter"));
         }
         for field in part.extra.foreign_to(DialectId::Responses) {
-            losses.push(Loss::warn(format!("{path}[{n}].{}", field.name), "the upstream has no such field"));
+            let at = format!("{path}[{n}].{}", field.name);
+            losses.push(unplaced(field, at, "the upstream has no such field"));
         }
         let lost = match &part.kind {
             PartKind::Audio(audio) if audio.transcript.is_some() => {

@@ -3,6 +3,7 @@
 use trilith_core::{DialectId, Effort, Error, Json, Loss, Settings, TextFormat, Truncation, Verbosity};
 
 use crate::{
+    hints::unplaced,
     responses::object::{Object, write_list},
     scan::write_string,
 };
@@ -223,7 +224,7 @@ fn foreign(settings: &Settings, losses: &mut Vec<Loss>) -> Result<(), Error> {
         }
         // Keeping answers is Trilith's own work, and it says itself when it does not.
         if !matches!(&*field.name, "modalities" | "store") {
-            losses.push(Loss::warn(field.name.clone(), NO_FIELD));
+            losses.push(unplaced(field, field.name.clone(), NO_FIELD));
         }
     }
     Ok(())

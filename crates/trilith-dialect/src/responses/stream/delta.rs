@@ -116,23 +116,3 @@ pub(super) fn end_frame(out: &mut Vec<u8>, number: u64) {
     write_int(out, number);
     out.extend_from_slice(b"}\n\n");
 }
-
-/// JSON that came from a caller may be written over several lines; an event's data is one. Where there is a
-/// line break, all space between tokens goes.
-pub(super) fn on_one_line(out: &mut Vec<u8>, start: usize) {
-    let tail = out.get(start..).unwrap_or_default();
-    if memchr::memchr2(b'\n', b'\r', tail).is_none() {
-        return;
-    }
-    let (mut inside, mut escaped) = (false, false);
-    let mut line = Vec::with_capacity(tail.len());
-    for byte in tail.iter().copied() {
-        if inside || !byte.is_ascii_whitespace() {
-            line.push(byte);
-        }
-        inside ^= byte == b'"' && !escaped;
-        escaped = inside && byte == b'\\' && !escaped;
-    }
-    out.truncate(start);
-    out.extend_from_slice(&line);
-}

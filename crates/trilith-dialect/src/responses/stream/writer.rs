@@ -7,7 +7,7 @@ use trilith_core::{
 };
 
 use super::{
-    delta::{DeltaFrame, Target, end_frame, on_one_line, start_frame},
+    delta::{DeltaFrame, Target, end_frame, start_frame},
     progress,
     replay::head,
     spot::{Spot, call_of, part_of, spot, text_in},
@@ -201,7 +201,7 @@ impl ResponsesWriter {
         start_frame(out, event);
         let start = out.len();
         fill(&mut Object::resume(out, false));
-        on_one_line(out, start);
+        crate::json::on_one_line(out, start);
         end_frame(out, self.take_number());
     }
 
