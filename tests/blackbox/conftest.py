@@ -90,6 +90,12 @@ def dialect(request) -> str:
     return request.param
 
 
+@pytest.fixture(params=["chat", "responses", "messages"])
+def any_dialect(request) -> str:
+    """Each upstream dialect in turn, Messages included."""
+    return request.param
+
+
 @pytest.fixture
 def serve(starter):
     """serve(config, *args, env={}) -> Server: `trilith serve --config` with that TOML text, ready to be called.

@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 
+import anthropic
 import httpx
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient, DefaultHttpxClient, OpenAI
 
@@ -143,6 +144,11 @@ class Server(Process):
     def async_openai(self, **options) -> AsyncOpenAI:
         """The official asynchronous client."""
         return AsyncOpenAI(**self._client(options), http_client=DefaultAsyncHttpxClient(verify=False))
+
+    def anthropic(self, **options) -> anthropic.Anthropic:
+        """The official synchronous client of Messages; its base address has no /v1."""
+        asked = {**self._client(options), "base_url": self.root_url}
+        return anthropic.Anthropic(**asked, http_client=anthropic.DefaultHttpxClient(verify=False))
 
     def http(self, **options) -> httpx.Client:
         """A plain client whose paths begin at the server's root."""

@@ -89,8 +89,8 @@ WRONG = {
         ["wrong.toml:2:13: server.max_depth: must be a whole number from 8 to 1024, not text"],
     ),
     "a dialect of another version": (
-        '[[providers]]\nname = "a"\ndialect = "messages"\nbase_url = "https://a"\n',
-        ['wrong.toml:3:11: providers[0].dialect: "messages" is not in this version', '"chat", "responses"'],
+        '[[providers]]\nname = "a"\ndialect = "converse"\nbase_url = "https://a"\n',
+        ['wrong.toml:3:11: providers[0].dialect: "converse" is not in this version', '"chat", "responses", "messages"'],
     ),
     "an address without a scheme": (
         '[[providers]]\nname = "a"\ndialect = "chat"\nbase_url = "example.com"\n',
@@ -290,7 +290,7 @@ def test_translate_says_what_was_probably_meant(trilith, name):
 
 def test_translate_lists_the_dialects_it_knows(trilith, file):
     said = refused(translate(trilith, "gemini", "chat", file("chat.json", CHAT)), 2)
-    assert "'gemini'" in said and "[possible values: chat, responses]" in said
+    assert "'gemini'" in said and "[possible values: chat, responses, messages]" in said
 
 
 # models

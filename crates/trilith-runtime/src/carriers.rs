@@ -69,6 +69,7 @@ impl Places {
                 let at = self.input.as_ref().and_then(|input| input.get(at).copied()).unwrap_or(at);
                 format!("input[{at}].encrypted_content")
             }
+            Some(_) if self.client == DialectId::Messages => "messages".to_owned(),
             // Several items may come from one message; which one is not kept.
             Some(_) => "messages.reasoning_details".to_owned(),
         }

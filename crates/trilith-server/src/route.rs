@@ -14,6 +14,10 @@ use crate::{
 };
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The name by which Anthropic's SDKs look for it.
+static MESSAGES_REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+/// The only sure sign of a Messages client on paths that several dialects share (its SDKs always send it).
+static VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 
 /// A request with its id.
 pub(crate) struct Asked {
@@ -29,12 +33,16 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>) -> Respons
     let header = HeaderValue::try_from(&*request_id);
     let (head, mut body) = request.into_parts();
     let closes = head.version < Version::HTTP_2;
+    let messages = head.uri.path().starts_with("/v1/messages") || head.headers.contains_key(&VERSION);
     let mut answer = dispatch(Asked { app, head, request_id }, &mut body).await;
     // With unread bytes in its way the next request of the connection could not be read.
     if !body::discard(&mut body).await && closes {
         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     if let Ok(header) = header {
+        if messages {
+            answer.headers_mut().insert(MESSAGES_REQUEST_ID.clone(), header.clone());
+        }
         answer.headers_mut().insert(REQUEST_ID.clone(), header);
     }
     answer
@@ -47,12 +55,20 @@ async fn dispatch(asked: Asked, body: &mut Incoming) -> Response<Answer> {
     let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
     let method = asked.head.method.clone();
     let request_id = Arc::clone(&asked.request_id);
+    let shared = if asked.head.headers.contains_key(&VERSION) || segments.starts_with(&["v1", "messages"]) {
+        DialectId::Messages
+    } else {
+        DialectId::Chat
+    };
     let (client, result) = match (&method, segments.as_slice()) {
         (&Method::POST, ["v1", "chat", "completions"]) => {
             (DialectId::Chat, Box::pin(api::model_call::answer(asked, body, DialectId::Chat)).await)
         }
         (&Method::POST, ["v1", "responses"]) => {
             (DialectId::Responses, Box::pin(api::model_call::answer(asked, body, DialectId::Responses)).await)
+        }
+        (&Method::POST, ["v1", "messages"]) => {
+            (DialectId::Messages, Box::pin(api::model_call::answer(asked, body, DialectId::Messages)).await)
         }
         (&Method::GET, ["v1", "responses"]) => (DialectId::Responses, Err(no_socket(&asked))),
         (&Method::GET, ["v1", "responses", id]) => {
@@ -67,15 +83,15 @@ async fn dispatch(asked: Asked, body: &mut Incoming) -> Response<Answer> {
         (&Method::GET, ["v1", "responses", id, "input_items"]) => {
             (DialectId::Responses, api::responses::input_items(asked, id).await)
         }
-        (&Method::GET, ["v1", "models"]) => (DialectId::Chat, api::models::list(&asked)),
+        (&Method::GET, ["v1", "models"]) => (shared, api::models::list(&asked, shared)),
         (&Method::GET, ["v1", "models", rest @ ..]) => {
-            (DialectId::Chat, api::models::get(&asked, &rest.join("/")))
+            (shared, api::models::get(&asked, &rest.join("/"), shared))
         }
         (&Method::GET, ["trilith", "requests", id, "losses"]) => {
             (DialectId::Chat, api::losses::get(&asked, id))
         }
         (&Method::GET, ["health" | "ready"]) => return api::health::ok(),
-        (_, known) => (DialectId::Chat, Err(no_route(known))),
+        (_, known) => (shared, Err(no_route(known))),
     };
     result.unwrap_or_else(|error| answer::error(&error, client, &request_id))
 }
@@ -105,6 +121,7 @@ fn no_route(segments: &[&str]) -> Error {
         segments,
         ["v1", "chat", "completions"]
             | ["v1", "responses"]
+            | ["v1", "messages"]
             | ["v1", "responses", _]
             | ["v1", "responses", _, "input_items" | "cancel"]
             | ["v1", "models", ..]
@@ -117,6 +134,6 @@ fn no_route(segments: &[&str]) -> Error {
     Error::new(
         ErrorKind::NotFound,
         ErrorOrigin::Caller,
-        "no such path; Trilith serves /v1/responses, /v1/chat/completions and /v1/models",
+        "no such path; Trilith serves /v1/responses, /v1/chat/completions, /v1/messages and /v1/models",
     )
 }

@@ -1,8 +1,14 @@
 //! A run on its way to a client: events become frames as the client takes them.
 
-use std::task::{Context, Poll};
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use bytes::Bytes;
+use tokio::time::{Sleep, sleep};
 use trilith_core::{Event, Loss, Response, Status, StreamOptions};
 use trilith_dialect::{Dialect, Writer};
 use trilith_runtime::{Run, Step};
@@ -11,6 +17,10 @@ use crate::exchange::Exchange;
 
 /// The most bytes that are gathered before the client gets them.
 const ENOUGH: usize = 64 << 10;
+
+/// How long a stream may be silent before a client of a dialect with pings is sent one: Anthropic's own come
+/// every ten to fifteen seconds (translation contract §16).
+const PING_AFTER: Duration = Duration::from_secs(12);
 
 /// A streamed answer. It moves when the client reads: a slow reader slows the upstream down, and one that
 /// leaves cancels it. All frames that are ready leave in one piece.
@@ -21,6 +31,10 @@ pub(crate) struct RunBody {
     /// What the client's dialect could not show of the answer.
     unshown: Vec<Loss>,
     exchange: Exchange,
+    /// Runs while the upstream is silent.
+    silence: Option<Pin<Box<Sleep>>>,
+    /// Whether the client has read a frame.
+    started: bool,
     ended: bool,
 }
 
@@ -31,7 +45,30 @@ impl RunBody {
         options: StreamOptions,
         exchange: Exchange,
     ) -> Self {
-        Self { run, client, writer: client.writer(options), unshown: Vec::new(), exchange, ended: false }
+        let writer = client.writer(options);
+        Self {
+            run,
+            client,
+            writer,
+            unshown: Vec::new(),
+            exchange,
+            silence: None,
+            started: false,
+            ended: false,
+        }
+    }
+
+    /// The next ping, when the upstream has been silent for long enough.
+    fn poll_ping(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let ping = self.client.ping();
+        // Before the first frame there is no stream that could be kept alive.
+        if ping.is_empty() || !self.started {
+            return Poll::Pending;
+        }
+        let silence = self.silence.get_or_insert_with(|| Box::pin(sleep(PING_AFTER)));
+        std::task::ready!(silence.as_mut().poll(context));
+        self.silence = None;
+        Poll::Ready(Some(Bytes::from_static(ping)))
     }
 
     pub(crate) fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
@@ -58,10 +95,12 @@ impl RunBody {
                     self.end();
                     break;
                 }
-                Poll::Pending if frames.is_empty() => return Poll::Pending,
+                Poll::Pending if frames.is_empty() => return self.poll_ping(context),
                 Poll::Pending => break,
             }
         }
+        self.silence = None;
+        self.started |= !frames.is_empty();
         self.exchange.first_byte();
         if frames.is_empty() { Poll::Ready(None) } else { Poll::Ready(Some(frames.into())) }
     }

@@ -106,6 +106,8 @@ pub(crate) enum DialectName {
     Chat,
     /// OpenAI Responses.
     Responses,
+    /// Anthropic Messages.
+    Messages,
 }
 
 impl From<DialectName> for DialectId {
@@ -113,6 +115,7 @@ impl From<DialectName> for DialectId {
         match name {
             DialectName::Chat => Self::Chat,
             DialectName::Responses => Self::Responses,
+            DialectName::Messages => Self::Messages,
         }
     }
 }

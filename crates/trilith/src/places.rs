@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::HashMap, fs, sync::Arc};
 
 use trilith_core::{DialectId, Upstream};
-use trilith_dialect::Quirks;
+use trilith_dialect::{CapabilityTable, Quirks};
 use trilith_net::{Client, ClientConfig, Proxies, Roots, Timeouts};
 use trilith_provider::{Place, Settings};
 
@@ -18,8 +18,10 @@ pub(crate) type Places = HashMap<Arc<str>, Arc<dyn Upstream>>;
 /// Every configured provider; `environment_proxies` count where a provider names none.
 pub(crate) fn open(config: &Config, environment_proxies: &Proxies) -> Result<Places, Failure> {
     let mut places = Places::new();
+    let rows = config.capabilities.iter().map(|(model, change)| (model.as_str(), change.clone()));
+    let capabilities = Arc::new(CapabilityTable::new(rows));
     for provider in &config.providers {
-        let place = place(provider, config.limits.max_answer_bytes, environment_proxies)
+        let place = place(provider, &capabilities, config.limits.max_answer_bytes, environment_proxies)
             .map_err(|failure| format!("provider '{}': {failure}", provider.name))?;
         places.insert(provider.name.as_str().into(), Arc::new(place));
     }
@@ -39,7 +41,12 @@ pub(crate) fn environment_proxies() -> Result<Proxies, Failure> {
     proxies.map_err(|error| format!("the proxy of the environment cannot be used: {error}").into())
 }
 
-fn place(provider: &Provider, max_answer_bytes: usize, proxies: &Proxies) -> Result<Place, Failure> {
+fn place(
+    provider: &Provider,
+    capabilities: &Arc<CapabilityTable>,
+    max_answer_bytes: usize,
+    proxies: &Proxies,
+) -> Result<Place, Failure> {
     let proxies = match &provider.proxy {
         Some(proxy) => Proxies::parse(Some(proxy.expose()), Some(proxy.expose()), None)?,
         None => proxies.clone(),
@@ -54,6 +61,7 @@ fn place(provider: &Provider, max_answer_bytes: usize, proxies: &Proxies) -> Res
     let dialect = match provider.dialect {
         config::Dialect::Chat => DialectId::Chat,
         config::Dialect::Responses => DialectId::Responses,
+        config::Dialect::Messages => DialectId::Messages,
     };
     let Some(dialect) = trilith_dialect::dialect(dialect) else {
         return Err("its dialect is not part of this build".into());
@@ -61,6 +69,7 @@ fn place(provider: &Provider, max_answer_bytes: usize, proxies: &Proxies) -> Res
     let path = match provider.dialect {
         config::Dialect::Chat => provider.paths.chat.clone(),
         config::Dialect::Responses => provider.paths.responses.clone(),
+        config::Dialect::Messages => provider.paths.messages.clone(),
     };
     let mut headers: Vec<_> =
         provider.headers.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect();
@@ -76,6 +85,7 @@ fn place(provider: &Provider, max_answer_bytes: usize, proxies: &Proxies) -> Res
             api_key: provider.api_key.as_ref().map(|key| key.expose().to_owned()),
             headers,
             quirks: quirks(&provider.quirks),
+            capabilities: Arc::clone(capabilities),
             timeouts: Timeouts {
                 connect: provider.timeouts.connect,
                 first_byte: provider.timeouts.first_byte,

@@ -61,7 +61,13 @@ fn hint(options: &TranslateOptions, input: &[u8]) -> Option<&'static str> {
         DialectName::Responses if seems_chat => {
             return Some("it looks like Chat Completions: try --from chat");
         }
-        DialectName::Chat | DialectName::Responses => {}
+        DialectName::Messages if seems_responses => {
+            return Some("it looks like Responses: try --from responses");
+        }
+        DialectName::Messages if has(&["choices"]) => {
+            return Some("it looks like Chat Completions: try --from chat");
+        }
+        DialectName::Chat | DialectName::Responses | DialectName::Messages => {}
     }
     let text = input.trim_ascii_start();
     if !options.stream && [b"data:".as_slice(), b"event:", b":"].iter().any(|start| text.starts_with(start)) {

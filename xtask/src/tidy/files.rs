@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::scan::Source;
 
-/// Folders that hold what tools made, not what people wrote.
+/// Names of folders and files that tools made, not people.
 const SKIPPED: &[&str] = &[
     ".git",
     ".cache",
@@ -82,10 +82,12 @@ fn walk(root: &Path, folder: &str, files: &mut Vec<String>) -> Result<(), String
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
         let kind = entry.file_type().map_err(|why| format!("cannot look at {path}: {why}"))?;
+        // `.git` is a file in a linked work tree.
+        if SKIPPED.contains(&name.as_str()) {
+            continue;
+        }
         if kind.is_dir() {
-            if !SKIPPED.contains(&name.as_str()) {
-                walk(root, &path, files)?;
-            }
+            walk(root, &path, files)?;
         } else if kind.is_file() && name != "Cargo.lock" {
             files.push(path);
         }

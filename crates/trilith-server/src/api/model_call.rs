@@ -99,7 +99,7 @@ impl ModelCall<'_> {
             let (answer, place) = relay(&candidates, stream, &headers, &mut failover, &spliced).await?;
             return Ok(self.pass(answer, &candidates[place], exchange.take()));
         }
-        let turn = self.client.decode_request(&bytes)?;
+        let turn = self.client.decode_request_with(&headers, &bytes)?;
         let options = turn.stream;
         let request = Request {
             tenant: Arc::clone(&self.principal.tenant),

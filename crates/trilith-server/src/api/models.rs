@@ -1,7 +1,7 @@
 //! `/v1/models`: the names that a caller may use.
 
 use http::StatusCode;
-use trilith_core::{Error, ErrorKind, ErrorOrigin};
+use trilith_core::{DialectId, Error, ErrorKind, ErrorOrigin};
 use trilith_dialect::models;
 
 use crate::{
@@ -10,23 +10,23 @@ use crate::{
 };
 
 /// Every configured name that is no pattern and that the caller's key may call.
-pub(crate) fn list(asked: &Asked) -> Handled {
+pub(crate) fn list(asked: &Asked, client: DialectId) -> Handled {
     let caller = caller(asked)?;
     let names = asked.app.router.named().map(|route| &*route.name);
     let names: Vec<&str> = names.filter(|name| caller.principal.may_call(name)).collect();
     let mut body = Vec::new();
-    models::encode_list(&names, &mut body);
+    models::encode_list(client, &names, &mut body);
     Ok(answer::json(StatusCode::OK, body))
 }
 
 /// One name; also one that a pattern covers.
-pub(crate) fn get(asked: &Asked, name: &str) -> Handled {
+pub(crate) fn get(asked: &Asked, name: &str, client: DialectId) -> Handled {
     let caller = caller(asked)?;
     if name.is_empty() || !caller.principal.may_call(name) || asked.app.router.resolve(name).is_none() {
         return Err(unknown(name));
     }
     let mut body = Vec::new();
-    models::encode_model(name, &mut body);
+    models::encode_model(client, name, &mut body);
     Ok(answer::json(StatusCode::OK, body))
 }
 

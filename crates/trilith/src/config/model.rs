@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use trilith_dialect::Change;
+
 use super::secret::Secret;
 
 /// Everything the file and the flags say.
@@ -17,6 +19,8 @@ pub(crate) struct Config {
     pub(crate) providers: Vec<Provider>,
     /// Models in the order of the file; the embedded model's own entry comes last when no entry has its name.
     pub(crate) models: Vec<Model>,
+    /// What models can be asked for, by name or pattern, in the order of the file.
+    pub(crate) capabilities: Vec<(String, Change)>,
     /// Callers' keys; names and digests are unique.
     pub(crate) keys: Vec<ApiKey>,
     pub(crate) local: Option<Local>,
@@ -113,6 +117,7 @@ pub(crate) struct Timeouts {
 pub(crate) enum Dialect {
     Chat,
     Responses,
+    Messages,
 }
 
 impl Dialect {
@@ -121,6 +126,7 @@ impl Dialect {
         match self {
             Self::Chat => "chat",
             Self::Responses => "responses",
+            Self::Messages => "messages",
         }
     }
 }
@@ -162,6 +168,7 @@ pub(crate) enum TlsRoots {
 pub(crate) struct Paths {
     pub(crate) chat: Option<String>,
     pub(crate) responses: Option<String>,
+    pub(crate) messages: Option<String>,
     pub(crate) models: Option<String>,
 }
 

@@ -18,6 +18,7 @@ impl Preset {
     pub(crate) const ALL: &[Self] = &[
         Self::new("openai", "https://api.openai.com/v1").speaking(Dialect::Responses).newest(),
         Self::new("openai-chat", "https://api.openai.com/v1").newest(),
+        Self::new("anthropic", "https://api.anthropic.com/v1").speaking(Dialect::Messages),
         Self::new("openrouter", "https://openrouter.ai/api/v1").reasoning(ReasoningField::Reasoning),
         Self::new("groq", "https://api.groq.com/openai/v1").reasoning(ReasoningField::Reasoning),
         Self::new("deepseek", "https://api.deepseek.com/v1").reasoning(ReasoningField::ReasoningContent),

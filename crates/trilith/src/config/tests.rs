@@ -183,7 +183,7 @@ fn flags_win_over_the_file_and_complain_by_their_own_name() {
 #[test]
 fn the_catalogue_covers_what_is_read_and_nothing_else() {
     let text = format!(
-        "{SMALL}[[keys]]\nname = 'a'\nkey = 'sk-0123456789abcdef'\n[local]\nmodel = 'm.gguf'\n[server]\n"
+        "{SMALL}[[keys]]\nname = 'a'\nkey = 'sk-0123456789abcdef'\n[local]\nmodel = 'm.gguf'\n[[capabilities]]\nmodel = 'a'\n[server]\n"
     );
     let table = toml::de::DeTable::parse(&text).unwrap();
     let root = walk::Walk::new(&environment).root(&table);
@@ -239,7 +239,7 @@ fn the_documentation_names_every_key() {
     for key in catalogue::keys() {
         assert!(page.contains(&format!("- **`{}`**", key.name())), "{} is missing", key.path);
     }
-    assert!(page.contains("not in this version: messages"));
+    assert!(page.contains("not in this version: completions"));
     assert!(page.contains("| `openrouter` | `chat` |"));
 }
 

@@ -1,6 +1,7 @@
 //! From typed sections to [`Config`]: defaults of the catalogue, and what holds between values.
 
 mod callers;
+mod capabilities;
 mod process;
 mod upstream;
 
@@ -40,8 +41,9 @@ impl Build {
         let seal = self.seal(&self.only(root, "seal"));
         let providers = self.providers(root, &limits);
         let models = self.models(root, local.as_ref());
+        let capabilities = self.capabilities(root);
         let keys = self.keys(root);
-        Config { server, store, log, limits, providers, models, keys, local, seal }
+        Config { server, store, log, limits, providers, models, capabilities, keys, local, seal }
     }
 
     /// Hands out the configuration, or everything that is wrong with it.
@@ -100,6 +102,13 @@ impl Build {
 
     fn path(&self, section: &Section, name: &str) -> Option<PathBuf> {
         self.text(section, name).map(PathBuf::from)
+    }
+
+    fn said(&self, section: &Section, name: &str) -> Option<bool> {
+        match self.value(section, name) {
+            Some(Value::Flag(flag)) => Some(flag),
+            _ => None,
+        }
     }
 
     fn flag(&self, section: &Section, name: &str) -> bool {

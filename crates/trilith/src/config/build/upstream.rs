@@ -51,7 +51,11 @@ impl Build {
         let paths = self.only(section, "paths");
         Provider {
             name: self.text(section, "name").unwrap_or_default(),
-            dialect: if dialect == "responses" { Dialect::Responses } else { Dialect::Chat },
+            dialect: match dialect.as_str() {
+                "responses" => Dialect::Responses,
+                "messages" => Dialect::Messages,
+                _ => Dialect::Chat,
+            },
             base_url,
             api_key,
             headers: headers.into_iter().map(|(name, value)| (name, Secret::new(value))).collect(),
@@ -72,6 +76,7 @@ impl Build {
             paths: Paths {
                 chat: self.text(&paths, "chat"),
                 responses: self.text(&paths, "responses"),
+                messages: self.text(&paths, "messages"),
                 models: self.text(&paths, "models"),
             },
             quirks: self.quirks(&self.only(section, "quirks"), preset),

@@ -14,6 +14,10 @@ pub(super) static TABLES: &[Table] = &[
         doc: "Who answers, in order: the next is tried when one fails before its first byte.",
     },
     Table {
+        path: "capabilities[]",
+        doc: "What models can be asked for, over what is known of them by their names. Later rows win.",
+    },
+    Table {
         path: "keys[]",
         doc: "A caller's key, accepted as bearer token, `x-api-key`, `api-key` or `x-goog-api-key`. Without any, \
               only loopback is served.",
@@ -51,6 +55,73 @@ pub(super) static KEYS: &[Key] = &[
         "Name of the model there; `*` is the name that the caller gave.",
     )
     .default(r#""*""#),
+    Key::new(
+        "capabilities[].model",
+        Kind::Text("name or pattern", check::pattern),
+        r#""house-*""#,
+        "The model's name at its provider, or a pattern in which each `*` stands for any text.",
+    )
+    .required()
+    .literal(),
+    Key::new(
+        "capabilities[].forced_tool_choice",
+        Kind::Flag,
+        "false",
+        "Whether it can be made to call a tool.",
+    ),
+    Key::new(
+        "capabilities[].single_tool_call",
+        Kind::Flag,
+        "false",
+        "Whether it can be held to one call at a time.",
+    ),
+    Key::new("capabilities[].prefill", Kind::Flag, "false", "Whether it goes on from its own last words."),
+    Key::new(
+        "capabilities[].sampling",
+        Kind::Flag,
+        "false",
+        "Whether it takes `temperature`, `top_p` and `top_k`.",
+    ),
+    Key::new(
+        "capabilities[].temperature_with_top_p",
+        Kind::Flag,
+        "false",
+        "Whether it takes `temperature` and `top_p` together.",
+    ),
+    Key::new(
+        "capabilities[].system_between_turns",
+        Kind::Flag,
+        "false",
+        "Whether it takes system messages between turns (`messages`).",
+    ),
+    Key::new(
+        "capabilities[].json_schema",
+        Kind::Flag,
+        "false",
+        "Whether it holds to a JSON Schema by itself.",
+    ),
+    Key::new("capabilities[].strict_tools", Kind::Flag, "false", "Whether tools can be declared strict."),
+    Key::new("capabilities[].pdf", Kind::Flag, "false", "Whether it reads PDF documents."),
+    Key::new(
+        "capabilities[].max_output",
+        Kind::Count(1, 10_000_000),
+        "32000",
+        "The most output tokens it takes; asked for where a `messages` request must name a limit and the caller did \
+         not.",
+    ),
+    Key::new(
+        "capabilities[].thinking",
+        Kind::Choice(&["no", "budget", "adaptive", "always"], &[]),
+        r#""adaptive""#,
+        "How its thinking is asked for in `messages`: not at all, with a budget of tokens, by effort, or by effort \
+         and never off.",
+    ),
+    Key::new(
+        "capabilities[].efforts",
+        Kind::List("effort", check::effort),
+        r#"["low", "medium", "high"]"#,
+        "The reasoning efforts it knows; others become the nearest.",
+    ),
     Key::new(
         "keys[].name",
         Kind::Text("name", check::name),

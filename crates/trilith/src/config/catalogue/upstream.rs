@@ -33,11 +33,12 @@ pub(super) static KEYS: &[Key] = &[
     Key::new(
         "providers[].dialect",
         Kind::Choice(
-            &["chat", "responses"],
-            &["messages", "completions", "gemini", "interactions", "converse"],
+            &["chat", "responses", "messages"],
+            &["completions", "gemini", "interactions", "converse"],
         ),
         r#""chat""#,
-        "What the upstream speaks: `chat` (Chat Completions) or `responses`. Needed without `preset`.",
+        "What the upstream speaks: `chat` (Chat Completions), `responses` or `messages` (Anthropic's). Needed \
+         without `preset`.",
     ),
     Key::new(
         "providers[].base_url",
@@ -121,6 +122,12 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Text("path", check::url_path),
         r#""/responses""#,
         "Path of Responses.",
+    ),
+    Key::new(
+        "providers[].paths.messages",
+        Kind::Text("path", check::url_path),
+        r#""/messages""#,
+        "Path of Messages.",
     ),
     Key::new(
         "providers[].paths.models",

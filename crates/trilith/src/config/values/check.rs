@@ -220,6 +220,14 @@ pub(in super::super) fn field(text: &str) -> Verdict {
     Ok(())
 }
 
+/// A word of the scale of reasoning efforts.
+pub(in super::super) fn effort(text: &str) -> Verdict {
+    if trilith_core::Effort::parse(text).is_none() {
+        return refuse("is no effort", "use none, minimal, low, medium, high, xhigh or max");
+    }
+    Ok(())
+}
+
 /// Reads `sha256:` and 64 hexadecimal digits.
 pub(in super::super) fn parse_hash(text: &str) -> Option<[u8; 32]> {
     let digits = text.strip_prefix("sha256:")?.as_bytes();

@@ -1,0 +1,45 @@
+//! What models can be asked for.
+
+use trilith_core::Effort;
+use trilith_dialect::{Change, Thinking};
+
+use super::super::walk::Section;
+use super::Build;
+
+impl Build {
+    pub(super) fn capabilities(&self, root: &Section) -> Vec<(String, Change)> {
+        let sections = root.sections.get("capabilities").into_iter().flatten();
+        sections
+            .map(|section| (self.text(section, "model").unwrap_or_default(), self.change(section)))
+            .collect()
+    }
+
+    fn change(&self, section: &Section) -> Change {
+        let thinking = self.text(section, "thinking").map(|word| match word.as_str() {
+            "no" => Thinking::No,
+            "budget" => Thinking::Budget,
+            "always" => Thinking::Always,
+            _ => Thinking::Adaptive,
+        });
+        let efforts = self.list(section, "efforts").map(|words| {
+            let mut efforts: Vec<Effort> = words.iter().filter_map(|word| Effort::parse(word)).collect();
+            efforts.sort_unstable();
+            efforts.into()
+        });
+        Change {
+            forced_tool_choice: self.said(section, "forced_tool_choice"),
+            single_tool_call: self.said(section, "single_tool_call"),
+            prefill: self.said(section, "prefill"),
+            sampling: self.said(section, "sampling"),
+            temperature_with_top_p: self.said(section, "temperature_with_top_p"),
+            system_between_turns: self.said(section, "system_between_turns"),
+            json_schema: self.said(section, "json_schema"),
+            strict_tools: self.said(section, "strict_tools"),
+            pdf: self.said(section, "pdf"),
+            max_output_tokens: self.number(section, "max_output"),
+            thinking,
+            efforts,
+            image_types: None,
+        }
+    }
+}
