@@ -1,9 +1,11 @@
 """Processes under test: start, wait, look at, stop."""
 
+import contextlib
 import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -41,6 +43,8 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                # A file at its size limit is an error to the process, not its end.
+                restore_signals=False,
                 env={**inherited, **(env or {})},
             )
 
@@ -122,6 +126,17 @@ class Server(Process):
     @property
     def admin_url(self) -> str:
         return f"http://{self.admin_address}"
+
+    @contextlib.contextmanager
+    def full_disk(self):
+        """Lets no file of the process grow any more while it is entered."""
+        unlimited = resource.prlimit(self.child.pid, resource.RLIMIT_FSIZE)
+        grown = max(path.stat().st_size for path in self.folder.glob("trilith.db*"))
+        resource.prlimit(self.child.pid, resource.RLIMIT_FSIZE, (grown, unlimited[1]))
+        try:
+            yield
+        finally:
+            resource.prlimit(self.child.pid, resource.RLIMIT_FSIZE, unlimited)
 
     def stored_bytes(self) -> bytes:
         """Everything that is on disk for it, the database's side files included, but not its log."""

@@ -100,6 +100,55 @@ def test_an_unknown_parent_is_refused(gateway):
     assert upstream.requests() == []
 
 
+def test_a_reference_names_any_stored_item_of_its_owner(gateway, dialect):
+    server, upstream = gateway(COUNTING, dialect)
+    with server.openai() as client:
+        first = client.responses.create(model="m", input="one")
+        asked = [item.id for item in client.responses.input_items.list(first.id)]
+        other = client.responses.create(model="m", input="two")
+
+        def refer(*ids, **options):
+            named = [{"type": "item_reference", "id": id} for id in ids]
+            return client.responses.create(model="m", input=[*named, {"role": "user", "content": "now"}], **options)
+
+        refer(*asked, first.output[0].id)
+        past = [("user", "one"), ("assistant", "answer-1")]
+        assert said(upstream.bodies()[2], dialect) == [*past, ("user", "now")]
+        refer(first.output[0].id, previous_response_id=other.id, store=False)
+        expected = [("user", "two"), ("assistant", "answer-2"), ("assistant", "answer-1"), ("user", "now")]
+        assert said(upstream.bodies()[3], dialect) == expected
+        client.responses.delete(other.id)
+        with pytest.raises(BadRequestError) as caught:
+            refer(other.output[0].id)
+        assert caught.value.param == "input[0].id"
+
+
+def test_an_upstream_may_give_one_id_to_everything(gateway):
+    item = '{"type":"message","id":"msg_0","role":"assistant","status":"completed","content":[%s]}'
+    text = '{"type":"output_text","text":"same","annotations":[]}'
+    body = '{"id":"r","object":"response","status":"completed","model":"m","output":[%s]}' % ",".join([item % text] * 2)
+    server, _ = gateway(f"--- answer\nwhole\nbody {body}\n", "responses")
+    with server.openai() as client:
+        last, ids = None, []
+        for turn in range(3):
+            made = client.responses.create(model="m", input=f"turn {turn}", previous_response_id=last)
+            last = made.id
+            ids.extend(item.id for item in made.output)
+        assert len(set(ids)) == len(ids) == 6
+        listed = [item.id for item in client.responses.input_items.list(last, limit=2)]
+    assert len(set(listed)) == len(listed) == 7
+
+
+def test_what_a_chain_holds_is_not_sent_again(gateway, dialect):
+    server, upstream = gateway(COUNTING, dialect)
+    with server.openai() as client:
+        first = client.responses.create(model="m", input="one")
+        again = [item.to_dict() for item in first.output]
+        with pytest.raises(BadRequestError, match="Duplicate item") as caught:
+            client.responses.create(model="m", input=again, previous_response_id=first.id)
+    assert caught.value.param == "input[0].id" and len(upstream.requests()) == 1
+
+
 def test_delete(gateway, dialect):
     server, upstream = gateway(COUNTING, dialect)
     with server.openai() as client:

@@ -159,15 +159,27 @@ pub trait Store: Send + Sync {
         input: Vec<Item>,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Records a response's end durably; when this returns the response can be continued.
+    /// Waits until the row of a response that was handed to [`Store::begin`] is written.
     ///
     /// # Errors
-    /// The storage failed.
+    /// It could not be written. The response is forgotten then.
+    fn begun<'a>(&'a self, tenant: &'a str, response: &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Records a response's end durably; when this returns the response can be continued. One that was deleted
+    /// meanwhile stays deleted, which is no error.
+    ///
+    /// # Errors
+    /// The storage failed, or the parent vanished meanwhile. Whoever called tells the end that it shows instead
+    /// to [`Store::end_later`].
     fn commit<'a>(
         &'a self,
         tenant: &'a str,
         response: Arc<Response>,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Takes the end of a response whose commit failed: [`Store::get`] gives it at once, and it is written when
+    /// the storage works again. Lost if the process ends before that; [`Store::recover`] ends the row then.
+    fn end_later(&self, tenant: &str, response: Arc<Response>);
 
     /// A response by its id.
     ///
@@ -196,6 +208,24 @@ pub trait Store: Send + Sync {
         response: &'a str,
         page: InputPage,
     ) -> BoxFuture<'a, Result<Option<ItemPage>, StoreError>>;
+
+    /// Items by their ids, in the order of `ids`, from whatever the tenant has stored; of several with one id the
+    /// newest. `None` for an id of which nothing is stored, or only what was deleted.
+    ///
+    /// # Errors
+    /// The storage failed.
+    fn items<'a>(
+        &'a self,
+        tenant: &'a str,
+        ids: Vec<Box<str>>,
+    ) -> BoxFuture<'a, Result<Vec<Option<Item>>, StoreError>>;
+
+    /// Whether something can be written now (unix seconds). Cheap enough for every request: a write that
+    /// succeeded a moment ago is proof enough, otherwise something small is written.
+    ///
+    /// # Errors
+    /// The storage failed.
+    fn check(&self, now: i64) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Ends what an earlier process left in progress; gives how many. Called once, before serving.
     ///

@@ -29,7 +29,10 @@ pub(crate) fn of_exchange(error: NetError) -> Error {
         NetKind::Protocol | NetKind::Decode => {
             upstream(ErrorKind::UpstreamBroken, "the upstream's answer cannot be read; try again later")
         }
-        NetKind::TooLarge => upstream(ErrorKind::UpstreamBroken, "the upstream's answer is too large"),
+        NetKind::TooLarge => upstream(
+            ErrorKind::UpstreamBroken,
+            "the upstream's answer is too large; ask for less, or ask the operator to raise limits.max_answer_bytes",
+        ),
     };
     failure.retry = if error.kind() == NetKind::Closed && error.retryable() {
         Retry::Same(None)

@@ -13,6 +13,7 @@ mod plan;
 mod run;
 mod start;
 mod stop;
+mod weight;
 
 pub use end::of as end_of;
 pub use failover::{Candidate, Failover};

@@ -1,15 +1,51 @@
 //! Upstream events made fit for a response: every item has an id, every call a call id, and whatever is left
 //! open when the upstream stops is closed in order.
 
-use std::collections::VecDeque;
+use std::{
+    collections::{HashSet, VecDeque, hash_map::RandomState},
+    hash::BuildHasher,
+};
 
-use trilith_core::{Event, Extra, ItemBody, ItemStatus, PartSpace, call_id, item_id};
+use trilith_core::{Event, Extra, Item, ItemBody, ItemStatus, PartSpace, call_id, item_id};
 
-/// Fills the ids of an item that begins.
-pub(crate) fn fill_ids(response: &str, event: &mut Event) {
+/// The ids of the items of a chain. Only their hashes are kept: an id that is taken for another by chance gets a
+/// fresh one, which harms nobody.
+#[derive(Debug, Default)]
+pub(crate) struct TakenIds {
+    hasher: RandomState,
+    seen: HashSet<u64>,
+}
+
+impl TakenIds {
+    /// The ids of what came before.
+    pub(crate) fn of(context: &[Item]) -> Self {
+        let mut taken = Self::default();
+        taken.seen.reserve(context.len());
+        for id in context.iter().filter_map(|item| item.id.as_deref()) {
+            taken.claim(id);
+        }
+        taken
+    }
+
+    /// Takes an id; says whether it was free.
+    fn claim(&mut self, id: &str) -> bool {
+        self.seen.insert(self.hasher.hash_one(id))
+    }
+
+    /// Takes an id of Trilith's own making: the usual one, unless an upstream was faster with the very same.
+    fn mint(&mut self, response: &str, body: &ItemBody, index: u32) -> Box<str> {
+        let mut ids = (0..0x80).map(|again| item_id(response, body, index | again << 24));
+        ids.find(|id| self.claim(id)).unwrap_or_else(|| item_id(response, body, index))
+    }
+}
+
+/// Fills the ids of an item that begins, and changes one that the chain has already: upstreams may count from
+/// nought in each answer, and an id must name one item.
+pub(crate) fn fill_ids(response: &str, taken: &mut TakenIds, event: &mut Event) {
     let Event::ItemAdded { index, item, .. } = event else { return };
-    if item.id.as_deref().is_none_or(str::is_empty) {
-        item.id = Some(item_id(response, &item.body, *index));
+    let own = item.id.as_deref().is_some_and(|id| !id.is_empty() && taken.claim(id));
+    if !own {
+        item.id = Some(taken.mint(response, &item.body, *index));
     }
     if let ItemBody::Call(call) = &mut item.body
         && call.call_id.as_deref().is_none_or(str::is_empty)

@@ -12,9 +12,10 @@ use trilith_core::{
 
 use crate::{
     carriers, end,
-    normalize::{self, OpenItems},
+    normalize::{self, OpenItems, TakenIds},
     start::Runtime,
     stop::{StopCutter, Stopped},
+    weight,
 };
 
 /// Whether a run has more to show.
@@ -53,6 +54,9 @@ pub struct Run {
     headers: Headers,
     stop: Option<StopCutter>,
     open: OpenItems,
+    taken: TakenIds,
+    /// Bytes that may still be gathered.
+    room: usize,
     input_bytes: usize,
     strict: bool,
     phase: Phase,
@@ -69,6 +73,7 @@ pub(crate) struct Parts {
     pub(crate) losses: Vec<Loss>,
     pub(crate) headers: Headers,
     pub(crate) stop: Option<StopCutter>,
+    pub(crate) taken: TakenIds,
     pub(crate) input_bytes: usize,
     pub(crate) strict: bool,
 }
@@ -76,6 +81,7 @@ pub(crate) struct Parts {
 impl Run {
     pub(crate) fn new(parts: Parts) -> Self {
         Self {
+            room: parts.runtime.max_answer_bytes,
             runtime: parts.runtime,
             tenant: parts.tenant,
             origin: parts.origin,
@@ -86,6 +92,7 @@ impl Run {
             headers: parts.headers,
             stop: parts.stop,
             open: OpenItems::default(),
+            taken: parts.taken,
             input_bytes: parts.input_bytes,
             strict: parts.strict,
             phase: Phase::New,
@@ -167,6 +174,8 @@ impl Run {
     fn show_all(&mut self, mut batch: Vec<Event>, watch: &mut Watcher<'_>) -> Result<(), Error> {
         carriers::seal(&mut batch, &*self.runtime.sealer, &self.tenant, &self.origin)?;
         for mut event in batch {
+            let weight = weight::of(&event);
+            self.room = self.room.checked_sub(weight).ok_or_else(|| self.too_large())?;
             match &event {
                 Event::Loss(loss) => {
                     self.losses.push(loss.clone());
@@ -184,7 +193,7 @@ impl Run {
                 Event::Created(_) | Event::Status(_) | Event::End(_) => return Err(no_sense()),
                 _ => {}
             }
-            normalize::fill_ids(&self.response.id, &mut event);
+            normalize::fill_ids(&self.response.id, &mut self.taken, &mut event);
             self.show(event, watch)?;
         }
         Ok(())
@@ -247,27 +256,44 @@ impl Run {
             self.phase = Phase::Ended;
             return Poll::Ready(Step::Ended);
         }
-        self.phase = Phase::Committing(self.commit(&end), end);
+        self.phase = Phase::Committing(self.commit(Arc::new(self.ended(&end))), end);
         Poll::Ready(Step::More)
     }
 
-    /// Writes down the response as it will be once `end` is applied.
-    fn commit(&self, end: &End) -> BoxFuture<'static, Result<(), StoreError>> {
+    /// Writes down the response as it ended.
+    fn commit(&self, ended: Arc<Response>) -> BoxFuture<'static, Result<(), StoreError>> {
+        let (store, tenant) = (Arc::clone(&self.runtime.store), Arc::clone(&self.tenant));
+        Box::pin(async move { store.commit(&tenant, ended).await })
+    }
+
+    /// The response as it will be once `end` is applied.
+    fn ended(&self, end: &End) -> Response {
         let mut ended = self.response.clone();
         ended.apply(&Event::End(Box::new(end.clone()))).ok();
-        let (store, tenant) = (Arc::clone(&self.runtime.store), Arc::clone(&self.tenant));
-        Box::pin(async move { store.commit(&tenant, Arc::new(ended)).await })
+        ended
     }
 
     /// The end is on disk, or could not be written; now it is shown.
     fn committed(&mut self, written: Result<(), StoreError>, watch: &mut Watcher<'_>) {
         let Phase::Committing(_, mut end) = std::mem::replace(&mut self.phase, Phase::Ended) else { return };
+        let failed = written.is_err();
         if let Err(error) = written {
             let error = Error::internal("the response could not be stored, so it cannot be continued")
                 .with_source(error);
             *end = End { status: Status::Failed, incomplete: None, error: Some(error), at: end.at };
         }
         self.show(Event::End(end), watch).ok();
+        if failed {
+            self.runtime.store.end_later(&self.tenant, Arc::new(self.response.clone()));
+        }
+    }
+
+    fn too_large(&self) -> Error {
+        Error::upstream(format!(
+            "the upstream's answer is over {} bytes and was cut off; ask for less, or ask the operator to raise \
+             limits.max_answer_bytes",
+            self.runtime.max_answer_bytes
+        ))
     }
 
     fn now(&self) -> i64 {
@@ -285,23 +311,25 @@ impl Drop for Run {
         if !self.response.store || matches!(self.phase, Phase::Ended) {
             return;
         }
-        let task: BoxFuture<'static, ()> = match std::mem::replace(&mut self.phase, Phase::Ended) {
+        let (commit, ended) = match std::mem::replace(&mut self.phase, Phase::Ended) {
             // The answer was whole; only its last write is not yet confirmed.
-            Phase::Committing(commit, _) => Box::pin(async move {
-                commit.await.ok();
-            }),
+            Phase::Committing(commit, end) => (commit, Arc::new(self.ended(&end))),
             _ => {
                 for event in self.open.close(None) {
                     self.response.apply(&event).ok();
                 }
                 let at = self.now();
-                let commit =
-                    self.commit(&End { status: Status::Cancelled, incomplete: None, error: None, at });
-                Box::pin(async move {
-                    commit.await.ok();
-                })
+                let end = End { status: Status::Cancelled, incomplete: None, error: None, at };
+                let ended = Arc::new(self.ended(&end));
+                (self.commit(Arc::clone(&ended)), ended)
             }
         };
+        let (store, tenant) = (Arc::clone(&self.runtime.store), Arc::clone(&self.tenant));
+        let task: BoxFuture<'static, ()> = Box::pin(async move {
+            if commit.await.is_err() {
+                store.end_later(&tenant, ended);
+            }
+        });
         self.runtime.spawn.spawn("end an abandoned response", task);
     }
 }

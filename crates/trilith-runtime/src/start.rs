@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use trilith_core::{
-    Clock, Created, DialectId, Error, EventStream, Headers, Ids, Item, Loss, ModelCall, Origin, RelayAnswer,
-    RelayCall, Response, ResponseId, Sealer, Settings, Spawn, Store, StoreError, Turn,
+    Clock, Created, DialectId, Error, ErrorKind, ErrorOrigin, EventStream, Headers, Ids, Item, Loss,
+    ModelCall, Origin, RelayAnswer, RelayCall, Response, ResponseId, Sealer, Settings, Spawn, Store,
+    StoreError, Turn,
 };
 
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
     end,
     failover::{Candidate, Failover, Tries},
     history,
+    normalize::TakenIds,
     run::{Parts, Run},
     stop::StopCutter,
 };
@@ -30,6 +32,8 @@ pub struct Runtime {
     pub ids: Arc<dyn Ids>,
     /// Starts the task that ends a run whose client left.
     pub spawn: Arc<dyn Spawn>,
+    /// The largest answer that is gathered, in bytes of what is kept of it.
+    pub max_answer_bytes: usize,
 }
 
 /// A turn, ready to run.
@@ -59,7 +63,7 @@ impl Runtime {
         let keep = check_state(client, &mut turn)?;
         let streamed = turn.stream.stream;
         let history = history::load(&*self.store, &tenant, &turn).await?;
-        let input = history::resolve_references(&history, &mut turn.input)?;
+        let input = history::resolve_references(&*self.store, &tenant, &history, &mut turn.input).await?;
         let unix_ms = self.clock.unix_ms();
         let id = ResponseId::mint(unix_ms, self.ids.random()).response();
         history::name_inputs(&id, &mut turn.input);
@@ -70,6 +74,7 @@ impl Runtime {
         context.append(&mut turn.input);
         carriers::open(&mut context, &*self.sealer, &tenant, &places)?;
         let input_bytes = end::input_bytes(&turn.settings, &context);
+        let taken = TakenIds::of(&context);
 
         let settings = Arc::clone(&turn.settings);
         let created = Created {
@@ -83,6 +88,10 @@ impl Runtime {
         };
         let mut losses = std::mem::take(&mut turn.losses);
         refuse_losses(strict, &losses)?;
+        if keep {
+            // An answer that could not be kept would be paid for in vain.
+            self.store.check(created.created_at).await.map_err(unstorable)?;
+        }
         let call = Call { turn, context, places, strict, headers };
         let (answer, origin, stop) = call.run(&candidates, failover).await?;
         losses.extend(answer.losses);
@@ -100,26 +109,30 @@ impl Runtime {
             losses,
             headers: answer.headers,
             stop,
+            taken,
             input_bytes,
             strict,
         });
-        if let Some(response) = begun
-            && let Err(error) = self.store.begin(&tenant, response, kept_input).await
-        {
-            run.forget();
-            return Err(unstorable(error));
-        }
-        if keep && streamed {
+        if let Some(response) = begun {
+            let id = response.id.clone();
+            let mut begun = self.store.begin(&tenant, response, kept_input).await;
             // Whoever read the first event may ask for the response after a crash, so its row comes first. A
             // whole answer shows nothing before its end, which has a commit of its own.
-            self.store.flush().await.map_err(unstorable)?;
+            if begun.is_ok() && streamed {
+                begun = self.store.begun(&tenant, &id).await;
+            }
+            begun.map_err(|error| {
+                run.forget();
+                unstorable(error)
+            })?;
         }
         Ok(run)
     }
 }
 
 fn unstorable(error: StoreError) -> Error {
-    Error::internal("the response could not be stored; try again").with_source(error)
+    let text = "responses cannot be stored at the moment; try again later, or send 'store': false";
+    Error::new(ErrorKind::Overloaded, ErrorOrigin::Trilith, text).with_source(error)
 }
 
 /// Sends a request's bytes to the first candidate that takes them; `body` makes the bytes for a candidate.

@@ -28,10 +28,14 @@ pub(crate) async fn answer(
     match request.uri().path() {
         "/health" => say(StatusCode::OK, "ok\n"),
         "/ready" if draining.is_draining() => say(StatusCode::SERVICE_UNAVAILABLE, "draining\n"),
-        // The store is what every kept response needs; a process that cannot reach it should get no traffic.
-        "/ready" => match app.runtime.store.flush().await {
+        // The store is what every kept response needs; a process that cannot write to it should get no traffic.
+        "/ready" => match app.runtime.store.check(now_s(&app)).await {
             Ok(()) => say(StatusCode::OK, "ready\n"),
-            Err(_) => say(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n"),
+            Err(error) => with_type(
+                StatusCode::SERVICE_UNAVAILABLE,
+                text.clone(),
+                Answer::Whole(Some(format!("the store cannot be written to: {error}\n").into())),
+            ),
         },
         "/metrics" => {
             let kind = HeaderValue::from_static(trilith_ops::CONTENT_TYPE);
@@ -39,4 +43,8 @@ pub(crate) async fn answer(
         }
         _ => say(StatusCode::NOT_FOUND, "try /health, /ready or /metrics\n"),
     }
+}
+
+fn now_s(app: &App) -> i64 {
+    i64::try_from(app.runtime.clock.unix_ms() / 1000).unwrap_or(i64::MAX)
 }

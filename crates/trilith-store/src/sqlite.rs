@@ -1,5 +1,7 @@
 //! The store on SQLite: a file, or memory alone.
 
+mod file;
+mod ledger;
 mod migrate;
 mod read;
 mod reclaim;
@@ -10,17 +12,17 @@ mod write;
 mod tests;
 
 use std::{
-    collections::HashMap,
     fmt, fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, mpsc},
-    time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 use trilith_core::{BoxFuture, Error, InputPage, Item, ItemPage, Response, Store, StoreError, StoredContext};
 
+use file::DatabaseFile;
+use ledger::Ledger;
 pub use reclaim::Expired;
 use thread::{Done, Question, Write, Writer};
 
@@ -79,9 +81,6 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// Responses that have begun and not ended, so that they are seen at once, before the writer gets to them.
-type Running = Arc<Mutex<HashMap<(Box<str>, Box<str>), Arc<Response>>>>;
-
 const READERS: usize = 2;
 /// Bytes that the write-ahead log keeps between checkpoints; a burst may make it longer for a while.
 const JOURNAL_LIMIT: u32 = 64 << 20;
@@ -100,7 +99,7 @@ pub struct Sqlite {
     writes: mpsc::Sender<Write>,
     /// `None` for a database in memory, whose only connection is the writer's.
     reads: Option<mpsc::Sender<Question>>,
-    running: Running,
+    ledger: Ledger,
     /// Behind the queues, which must be gone before the threads are waited for.
     _threads: Threads,
     /// Says that this process serves from the file; the last to go. `None` for a database in memory.
@@ -121,9 +120,9 @@ impl Sqlite {
     /// it.
     pub fn open(path: &Path, sync: Sync, retention_days: u32) -> Result<Self, OpenError> {
         let file = |error| OpenError::File(path.into(), error);
-        create_private(path).map_err(file)?;
-        let claim = claim(path)?;
-        let mut connection = connect(path)?;
+        file::create_private(path).map_err(file)?;
+        let claim = file::claim(path)?;
+        let mut connection = file::connect(path)?;
         // Before anything is written: an existing database does not change its kind any more.
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -133,12 +132,13 @@ impl Sqlite {
         let (questions, queue) = mpsc::channel();
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..READERS {
-            let reader = connect(path)?;
+            let reader = file::connect(path)?;
             reader.pragma_update(None, "query_only", true)?;
             threads.0.push(thread::spawn_reader(reader, Arc::clone(&queue)).map_err(file)?);
         }
-        let mut store =
-            Self::start(connection, Some(questions), threads, sync, retention_days).map_err(file)?;
+        let writer =
+            Self::writer(connection, Some(DatabaseFile::of(path).map_err(file)?), sync, retention_days);
+        let mut store = Self::start(writer, Some(questions), threads).map_err(file)?;
         store._claim = Some(claim);
         Ok(store)
     }
@@ -151,25 +151,27 @@ impl Sqlite {
         let mut connection = Connection::open_in_memory()?;
         connection.pragma_update(None, "foreign_keys", true)?;
         migrate::migrate(&mut connection)?;
-        Self::start(connection, None, Threads(Vec::new()), Sync::Normal, retention_days)
+        let writer = Self::writer(connection, None, Sync::Normal, retention_days);
+        Self::start(writer, None, Threads(Vec::new()))
             .map_err(|error| OpenError::File(":memory:".into(), error))
     }
 
+    fn writer(connection: Connection, file: Option<DatabaseFile>, sync: Sync, retention_days: u32) -> Writer {
+        connection.set_prepared_statement_cache_capacity(64);
+        let retention_s = i64::from(retention_days) * 86_400;
+        Writer { connection, sync, retention_s, ledger: Ledger::default(), file }
+    }
+
     fn start(
-        connection: Connection,
+        writer: Writer,
         reads: Option<mpsc::Sender<Question>>,
         mut threads: Threads,
-        sync: Sync,
-        retention_days: u32,
     ) -> std::io::Result<Self> {
-        connection.set_prepared_statement_cache_capacity(64);
-        let running = Running::default();
+        let ledger = writer.ledger.clone();
         let (writes, queue) = mpsc::channel();
-        let retention_s = i64::from(retention_days) * 86_400;
-        let writer = Writer { connection, sync, retention_s, running: Arc::clone(&running) };
         let thread = std::thread::Builder::new().name("trilith-write".into());
         threads.0.push(thread.spawn(move || writer.run(&queue))?);
-        Ok(Self { writes, reads, running, _threads: threads, _claim: None })
+        Ok(Self { writes, reads, ledger, _threads: threads, _claim: None })
     }
 
     /// Takes away responses whose time is over at `now` (unix seconds), as far as they have ended, and the
@@ -194,11 +196,6 @@ impl Sqlite {
             }
             answered.await.unwrap_or_else(|_| Err(stopped()))
         })
-    }
-
-    fn is_running(&self, tenant: &str, response: &str) -> Option<Arc<Response>> {
-        let running = self.running.lock().ok()?;
-        running.get(&(tenant.into(), response.into())).cloned()
     }
 
     fn ask<T: Send + 'static>(
@@ -228,7 +225,7 @@ impl Store for Sqlite {
         tenant: &'a str,
         response: &'a str,
     ) -> BoxFuture<'a, Result<Option<StoredContext>, StoreError>> {
-        if self.is_running(tenant, response).is_some() {
+        if self.ledger.get(tenant, response).is_some() {
             return Box::pin(async { Ok(None) });
         }
         let (tenant, response): (Box<str>, Box<str>) = (tenant.into(), response.into());
@@ -242,11 +239,18 @@ impl Store for Sqlite {
         input: Vec<Item>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let tenant: Box<str> = tenant.into();
-        if let Ok(mut running) = self.running.lock() {
-            running.insert((tenant.clone(), response.id.clone()), Arc::clone(&response));
-        }
+        self.ledger.begin(&tenant, &response);
         let sent = self.writes.send(Write::Begin { tenant, response, input });
         Box::pin(async move { sent.map_err(|_| stopped()) })
+    }
+
+    fn begun<'a>(&'a self, tenant: &'a str, response: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.flush().await?;
+            let Some(unbegun) = self.ledger.unbegun(tenant, response) else { return Ok(()) };
+            self.ledger.forget(tenant, response);
+            Err(unbegun.why)
+        })
     }
 
     fn commit<'a>(
@@ -257,12 +261,19 @@ impl Store for Sqlite {
         self.write(|done| Write::Commit { tenant: tenant.into(), response, done })
     }
 
+    fn end_later(&self, tenant: &str, response: Arc<Response>) {
+        let id = response.id.clone();
+        if !self.ledger.owe(tenant, response) {
+            tracing::error!(response = &*id, "too many ends wait to be written; this one is lost");
+        }
+    }
+
     fn get<'a>(
         &'a self,
         tenant: &'a str,
         response: &'a str,
     ) -> BoxFuture<'a, Result<Option<Response>, StoreError>> {
-        if let Some(running) = self.is_running(tenant, response) {
+        if let Some(running) = self.ledger.get(tenant, response) {
             return Box::pin(async move { Ok(Some((*running).clone())) });
         }
         let (tenant, response): (Box<str>, Box<str>) = (tenant.into(), response.into());
@@ -280,14 +291,33 @@ impl Store for Sqlite {
         page: InputPage,
     ) -> BoxFuture<'a, Result<Option<ItemPage>, StoreError>> {
         // A response that has just begun may still wait for the writer.
-        let begun = self.is_running(tenant, response).map(|_| self.flush());
-        let (tenant, response): (Box<str>, Box<str>) = (tenant.into(), response.into());
+        let running = self.ledger.get(tenant, response).is_some();
         Box::pin(async move {
-            if let Some(begun) = begun {
-                begun.await?;
+            if running {
+                self.flush().await?;
+                if let Some(unbegun) = self.ledger.unbegun(tenant, response) {
+                    return Err(unbegun.why);
+                }
             }
+            let (tenant, response): (Box<str>, Box<str>) = (tenant.into(), response.into());
             self.ask(move |connection| read::input_items(connection, &tenant, &response, &page)).await
         })
+    }
+
+    fn items<'a>(
+        &'a self,
+        tenant: &'a str,
+        ids: Vec<Box<str>>,
+    ) -> BoxFuture<'a, Result<Vec<Option<Item>>, StoreError>> {
+        let tenant: Box<str> = tenant.into();
+        self.ask(move |connection| ids.iter().map(|id| read::item(connection, &tenant, id)).collect())
+    }
+
+    fn check(&self, now: i64) -> BoxFuture<'_, Result<(), StoreError>> {
+        if self.ledger.is_fresh(now) {
+            return Box::pin(async { Ok(()) });
+        }
+        self.write(|done| Write::Probe { now, done: Some(done) })
     }
 
     fn recover(&self, now: i64) -> BoxFuture<'_, Result<u64, StoreError>> {
@@ -307,49 +337,4 @@ impl Store for Sqlite {
 
 fn stopped() -> StoreError {
     StoreError("the store has stopped".into())
-}
-
-fn connect(path: &Path) -> Result<Connection, OpenError> {
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(Duration::from_secs(10))?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "secure_delete", true)?;
-    Ok(connection)
-}
-
-/// Claims a database for this process. What another process left running is marked as failed at start, which
-/// would be wrong while that process still runs. The claim is a lock on a file beside the database, since SQLite
-/// takes its own locks on the database itself; the system gives it back whenever the process ends.
-fn claim(path: &Path) -> Result<fs::File, OpenError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    let name = PathBuf::from(name);
-    let file = |error| OpenError::File(name.clone(), error);
-    let mut options = fs::OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    let claim = options.open(&name).map_err(file)?;
-    match claim.try_lock() {
-        Ok(()) => Ok(claim),
-        Err(fs::TryLockError::WouldBlock) => Err(OpenError::InUse),
-        Err(fs::TryLockError::Error(error)) => Err(file(error)),
-    }
-}
-
-/// Conversations are nobody else's business: the file is made readable by its owner alone.
-fn create_private(path: &Path) -> std::io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    options.open(path).map(drop)
 }

@@ -144,6 +144,7 @@ fn app(config: &Config, store: Arc<Sqlite>, places: Places, tasks: &Tasks) -> Re
         clock: Arc::new(SystemClock::new()),
         ids: Arc::new(SystemIds::default()),
         spawn: Arc::new(tasks.clone()),
+        max_answer_bytes: config.limits.max_answer_bytes,
     };
     let keys = Keys::new(config.keys.iter().map(|key| KeyEntry {
         name: key.name.clone(),

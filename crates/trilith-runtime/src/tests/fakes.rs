@@ -42,6 +42,8 @@ pub(super) struct Memory {
     pub(super) contexts: Mutex<HashMap<String, Vec<Item>>>,
     pub(super) begun: Mutex<Vec<(Response, Vec<Item>)>>,
     pub(super) committed: Mutex<Vec<Response>>,
+    /// The ends that could not be committed.
+    pub(super) owed: Mutex<Vec<Response>>,
     pub(super) fail: Mutex<Option<&'static str>>,
     /// What begins and commits wait for; open unless a test closes it.
     pub(super) gate: Semaphore,
@@ -98,6 +100,13 @@ impl Store for Memory {
         })
     }
 
+    fn begun<'a>(&'a self, tenant: &'a str, _: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        assert_eq!(tenant, TENANT);
+        self.log.say("begun");
+        let answer = self.answer("begun", ());
+        Box::pin(async { answer })
+    }
+
     fn commit<'a>(
         &'a self,
         tenant: &'a str,
@@ -110,6 +119,31 @@ impl Store for Memory {
             self.committed.lock().unwrap().push((*response).clone());
             self.answer("commit", ())
         })
+    }
+
+    fn end_later(&self, tenant: &str, response: Arc<Response>) {
+        assert_eq!(tenant, TENANT);
+        self.log.say(format!("end later {}", response.status.name()));
+        self.owed.lock().unwrap().push((*response).clone());
+    }
+
+    fn items<'a>(
+        &'a self,
+        tenant: &'a str,
+        ids: Vec<Box<str>>,
+    ) -> BoxFuture<'a, Result<Vec<Option<Item>>, StoreError>> {
+        assert_eq!(tenant, TENANT);
+        let contexts = self.contexts.lock().unwrap();
+        let find =
+            |id: Box<str>| contexts.values().flatten().find(|item| item.id.as_ref() == Some(&id)).cloned();
+        let answer = self.answer("items", ids.into_iter().map(find).collect());
+        Box::pin(async { answer })
+    }
+
+    fn check(&self, now: i64) -> BoxFuture<'_, Result<(), StoreError>> {
+        assert_eq!(now, NOW_S);
+        let answer = self.answer("check", ());
+        Box::pin(async { answer })
     }
 
     fn get<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<Option<Response>, StoreError>> {
@@ -386,6 +420,7 @@ impl World {
             contexts: Mutex::default(),
             begun: Mutex::default(),
             committed: Mutex::default(),
+            owed: Mutex::default(),
             fail: Mutex::default(),
             gate: Semaphore::new(1),
         });
@@ -396,6 +431,7 @@ impl World {
             clock: Arc::new(Fixed),
             ids: Arc::new(Fixed),
             spawn: Arc::clone(&tasks) as Arc<dyn Spawn>,
+            max_answer_bytes: 1 << 20,
         };
         Self { log, store, tasks, runtime }
     }

@@ -114,6 +114,45 @@ async fn references_name_what_the_context_holds() {
 }
 
 #[tokio::test]
+async fn references_name_any_stored_item_and_it_stands_in_their_place() {
+    let reference = |id: &str| Item::new(ItemBody::Reference(id.into()));
+    let world = with_parent();
+    let other = vec![said("msg_8", Role::User, "elsewhere"), said("msg_9", Role::Assistant, "far")];
+    world.store.contexts.lock().unwrap().insert("resp_other".into(), other);
+    let input =
+        || vec![reference("msg_9"), said("a", Role::User, "mine"), reference("msg_8"), reference("msg_9")];
+    // With a chain and without one, kept or not.
+    for (turn, past) in [(continuing(input()), &["first", "second"][..]), (unstored(turn(input())), &[])] {
+        let place = upstream(answer("ok"));
+        world.run(request(turn, &place)).await;
+        assert_eq!(texts(&place.heard(0)), [past, &["far", "mine", "elsewhere"]].concat());
+    }
+    let begun = world.store.begun.lock().unwrap();
+    assert_eq!((begun.len(), texts(&begun[0].1)), (1, vec!["far", "mine", "elsewhere"]));
+}
+
+#[tokio::test]
+async fn too_many_references_and_a_store_that_cannot_be_read_are_refused() {
+    let references =
+        |count: usize| (0..count).map(|n| Item::new(ItemBody::Reference(format!("msg_{n}").into())));
+    let world = World::new();
+    let error = refused(&world, turn(references(1_001).collect())).await;
+    assert_eq!(error.param.as_deref(), Some("input"));
+    *world.store.fail.lock().unwrap() = Some("items");
+    let error = refused(&world, turn(references(1).collect())).await;
+    assert_eq!(error.origin, trilith_core::ErrorOrigin::Trilith);
+}
+
+#[tokio::test]
+async fn what_the_chain_holds_is_not_said_again() {
+    let world = with_parent();
+    let input = vec![said("msg_new", Role::User, "third"), said("msg_1", Role::User, "first")];
+    let error = refused(&world, continuing(input)).await;
+    assert_eq!(error.param.as_deref(), Some("input[1].id"));
+    assert!(error.public.starts_with("Duplicate item found with id msg_1."));
+}
+
+#[tokio::test]
 async fn every_input_has_an_id_that_stays() {
     let kept = || async {
         let world = World::new();

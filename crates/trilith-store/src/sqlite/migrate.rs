@@ -7,7 +7,8 @@ use super::OpenError;
 /// Marks the file as Trilith's (`Tlth`), so that no other program's database is taken for an empty one.
 const APPLICATION: i32 = 0x546c_7468;
 
-const STEPS: &[&str] = &[include_str!("migrations/0001_segments.sql")];
+pub(super) const STEPS: &[&str] =
+    &[include_str!("migrations/0001_segments.sql"), include_str!("migrations/0002_items_by_id.sql")];
 
 /// Brings the database to the present shape. Several processes may try at once: one does it.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), OpenError> {

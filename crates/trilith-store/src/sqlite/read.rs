@@ -8,6 +8,7 @@ use trilith_core::{
     StoredContext,
 };
 
+use super::reclaim;
 use crate::codec::{self, StoredResponse};
 
 pub(super) fn fail(error: impl std::fmt::Display) -> StoreError {
@@ -175,6 +176,30 @@ fn skip_to(
     }
     Ok(false)
 }
+
+/// The newest item of that id of a tenant, if a response still has it: behind the last one may lie items of
+/// deleted responses that no sweep has taken yet.
+pub(super) fn item(connection: &Connection, tenant: &str, id: &str) -> Result<Option<Item>, StoreError> {
+    let mut query = connection
+        .prepare_cached(
+            "SELECT sid, pos, body FROM item
+             WHERE tid = (SELECT tid FROM tenant WHERE name = ?1) AND item_id = ?2 ORDER BY rowid DESC LIMIT ?3",
+        )
+        .map_err(fail)?;
+    let mut rows = query.query(params![tenant, id, NAMESAKES]).map_err(fail)?;
+    while let Some(row) = rows.next().map_err(fail)? {
+        let (sid, pos): (i64, i64) = row.get(0).and_then(|sid| Ok((sid, row.get(1)?))).map_err(fail)?;
+        let (_, needed, _) = reclaim::need(connection, sid).map_err(fail)?;
+        if pos < needed {
+            let body = row.get_ref(2).and_then(|body| Ok(body.as_blob()?)).map_err(fail)?;
+            return codec::decode(body).map(Some).map_err(fail);
+        }
+    }
+    Ok(None)
+}
+
+/// How many items of one id are looked at: upstreams repeat ids, and of deleted ones few wait for the sweep.
+const NAMESAKES: i64 = 64;
 
 struct Row {
     sid: i64,

@@ -107,7 +107,7 @@ fn reclaim(connection: &Connection, sid: i64, budget: &mut i64) -> Result<()> {
 }
 
 /// A segment's end, up to where its items are needed, and whether the segment itself is.
-fn need(connection: &Connection, sid: i64) -> Result<(i64, i64, bool)> {
+pub(super) fn need(connection: &Connection, sid: i64) -> Result<(i64, i64, bool)> {
     connection
         .prepare_cached(
             // The newest response reaches furthest: each goes on from the one before it.

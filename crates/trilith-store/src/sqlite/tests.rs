@@ -3,11 +3,14 @@
 mod chains;
 mod deletes;
 mod expiry;
+mod faults;
 mod files;
 mod forks;
+mod lookup;
 mod model;
 mod pages;
 mod rows;
+mod upgrade;
 
 use trilith_core::{Created, End, Event, ItemBody, ItemStatus, Role, Settings, Status};
 

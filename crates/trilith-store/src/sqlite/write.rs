@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use rusqlite::{Connection, OptionalExtension, Result, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Result, params};
 use sha2::{Digest, Sha256};
-use trilith_core::{Error, Item, Response, Settings};
+use trilith_core::{Error, Item, Response, Settings, StoreError};
 
 use crate::codec::{self, StoredResponse};
 
@@ -13,10 +13,23 @@ use crate::codec::{self, StoredResponse};
 pub(super) enum WriteError {
     /// SQLite failed.
     Sqlite(rusqlite::Error),
+    /// The transaction was over before its turn came.
+    Closed(StoreError),
     /// The parent is gone.
     ParentGone,
     /// The response was deleted before it ended, or never began.
     ResponseGone,
+}
+
+impl WriteError {
+    /// Whether the storage is to blame, so that the same write may succeed later.
+    pub(super) fn is_of_storage(&self) -> bool {
+        match self {
+            Self::Sqlite(error) => error.sqlite_error_code() != Some(ErrorCode::ConstraintViolation),
+            Self::Closed(_) => true,
+            Self::ParentGone | Self::ResponseGone => false,
+        }
+    }
 }
 
 impl From<rusqlite::Error> for WriteError {
@@ -29,6 +42,7 @@ impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(error) => write!(f, "the database: {error}"),
+            Self::Closed(error) => error.fmt(f),
             Self::ParentGone => f.write_str("the response it continues is gone"),
             Self::ResponseGone => f.write_str("the response is gone or never began"),
         }
@@ -54,7 +68,7 @@ pub(super) fn begin(
         Some(parent) => after(connection, tid, parent)?,
         None => Place { sid: new_segment(connection, tid, None)?, pos: 0 },
     };
-    let in_to = append(connection, place.sid, place.pos, input.iter())?;
+    let in_to = append(connection, tid, &place, input.iter())?;
     let hash = settings(connection, &response.settings)?;
     connection
         .prepare_cached(
@@ -84,15 +98,17 @@ pub(super) fn commit(
     tenant: &str,
     response: &Response,
 ) -> std::result::Result<(), WriteError> {
-    let found: Option<(i64, i64, i64)> = connection
+    let found: Option<(i64, i64, Place)> = connection
         .prepare_cached(
-            "SELECT r.rid, r.sid, r.in_to FROM response r JOIN tenant t USING (tid)
+            "SELECT r.rid, r.tid, r.sid, r.in_to FROM response r JOIN tenant t USING (tid)
              WHERE t.name = ?1 AND r.id = ?2 AND r.status IN ('queued', 'in_progress')",
         )?
-        .query_row(params![tenant, response.id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .query_row(params![tenant, response.id], |row| {
+            Ok((row.get(0)?, row.get(1)?, Place { sid: row.get(2)?, pos: row.get(3)? }))
+        })
         .optional()?;
-    let (rid, sid, in_to) = found.ok_or(WriteError::ResponseGone)?;
-    let out_to = append(connection, sid, in_to, response.output.iter().map(|output| &output.item))?;
+    let (rid, tid, place) = found.ok_or(WriteError::ResponseGone)?;
+    let out_to = append(connection, tid, &place, response.output.iter().map(|output| &output.item))?;
     connection
         .prepare_cached(
             "UPDATE response SET out_to = ?2, status = ?3, body = ?4, ended_at = ?5 WHERE rid = ?1",
@@ -167,19 +183,25 @@ fn new_segment(connection: &Connection, tid: i64, parent: Option<(i64, i64)>) ->
 
 fn append<'a>(
     connection: &Connection,
-    sid: i64,
-    from: i64,
+    tid: i64,
+    place: &Place,
     items: impl Iterator<Item = &'a Item>,
 ) -> Result<i64> {
-    let mut insert =
-        connection.prepare_cached("INSERT INTO item (sid, pos, item_id, body) VALUES (?1, ?2, ?3, ?4)")?;
-    let mut pos = from;
+    let mut insert = connection
+        .prepare_cached("INSERT INTO item (sid, pos, item_id, body, tid) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    let Place { sid, mut pos } = *place;
     for item in items {
-        insert.execute(params![sid, pos, item.id.as_deref().unwrap_or(""), codec::encode(item)])?;
+        insert.execute(params![sid, pos, item.id.as_deref().unwrap_or(""), codec::encode(item), tid])?;
         pos += 1;
     }
     connection.prepare_cached("UPDATE segment SET tip = ?2 WHERE sid = ?1")?.execute(params![sid, pos])?;
     Ok(pos)
+}
+
+/// Writes one page, with what it holds already.
+pub(super) fn probe(connection: &Connection) -> Result<()> {
+    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    connection.pragma_update(None, "user_version", version)
 }
 
 fn tenant_id(connection: &Connection, tenant: &str) -> Result<i64> {

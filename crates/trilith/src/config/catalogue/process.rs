@@ -137,7 +137,8 @@ pub(super) static KEYS: &[Key] = &[
         "limits.max_answer_bytes",
         Kind::Size(1024, 4 * GIB),
         r#""64MiB""#,
-        "Largest answer of an upstream that is not streamed, after decompression.",
+        "Largest answer that is gathered, after decompression: one that is not streamed, and everything that a \
+         response keeps of one that is.",
     )
     .default(r#""64MiB""#),
     Key::new(
