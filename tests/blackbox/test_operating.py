@@ -234,3 +234,11 @@ def test_a_slow_head_does_not_hold_a_connection(starter):
         while connection.recv(4096):
             pass
         assert time.monotonic() - started < 3
+
+
+def test_a_log_that_is_no_terminal_has_no_colours(gateway):
+    server, _ = gateway("--- answer\nerror 500 server_error broken\n")
+    with server.http() as http:
+        http.post("/v1/responses", json={"model": "m", "input": "x"})
+    server.stop()
+    assert server.log and "\x1b" not in server.log
