@@ -212,7 +212,7 @@ def test_json_logs_are_one_object_a_line(gateway):
     assert any(id in json.dumps(entry) for entry in entries)
 
 
-@pytest.mark.parametrize("store", ["memory:", "sqlite:{folder}/own.db"])
+@pytest.mark.parametrize("store", ["memory:", "sqlite::memory:", "sqlite:{folder}/own.db"])
 def test_stores(starter, tmp_path, store):
     upstream = starter.mock("--- answer\ntext ok\n")
     url = store.format(folder=tmp_path)
@@ -220,8 +220,8 @@ def test_stores(starter, tmp_path, store):
     with server.openai() as client:
         made = client.responses.create(model="m", input="hi")
         assert client.responses.create(model="m", input="and", previous_response_id=made.id).status == "completed"
-    assert (tmp_path / "own.db").exists() is store.startswith("sqlite")
-    if store == "memory:":
+    assert (tmp_path / "own.db").exists() is store.endswith(".db")
+    if store.endswith("memory:"):
         assert not list(server.folder.rglob("*.db"))
 
 

@@ -14,6 +14,10 @@ const INPUT: u32 = 0x8000_0000;
 /// (openai-checklist §1.2).
 pub(crate) async fn load(store: &dyn Store, tenant: &str, turn: &Turn) -> Result<Vec<Item>, Error> {
     let Some(parent) = &turn.state.previous_response_id else { return Ok(Vec::new()) };
+    if parent.is_empty() {
+        let text = "'previous_response_id' must not be empty; send the id of a response, or leave it out";
+        return Err(Error::bad_request("previous_response_id", text));
+    }
     let context = store.context(tenant, parent).await.map_err(|error| {
         Error::internal("the stored conversation could not be read; try again").with_source(error)
     })?;

@@ -27,6 +27,8 @@ pub enum SealError {
     File(PathBuf, io::Error),
     /// The key file does not hold 32 bytes in hexadecimal text, one key a line.
     Malformed(PathBuf),
+    /// There is something else than a file in its place.
+    NoFile(PathBuf),
     /// Others on this machine could read the key file.
     Exposed(PathBuf),
     /// The system gave no randomness.
@@ -40,6 +42,11 @@ impl fmt::Display for SealError {
             Self::Malformed(path) => write!(
                 f,
                 "the sealing key {} must hold 64 hexadecimal digits a line; the first line seals, all open",
+                path.display()
+            ),
+            Self::NoFile(path) => write!(
+                f,
+                "the sealing key {} is no file; name a file in seal.key_file, which is made if it is missing",
                 path.display()
             ),
             Self::Exposed(path) => write!(
@@ -90,10 +97,7 @@ impl EnvelopeSealer {
             return Ok(Self::with_keys(&keys));
         }
         let key = fresh_key()?;
-        match create_private(path).and_then(|mut file| {
-            writeln!(file, "{}", hex(&key))?;
-            file.sync_all()
-        }) {
+        match publish(path, &key) {
             Ok(()) => Ok(Self::with_keys(&[key])),
             // Another process was faster: its key counts.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -183,7 +187,11 @@ fn read_keys(path: &Path) -> Result<Option<Vec<[u8; KEY]>>, SealError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(fail(error)),
     };
-    if exposed(&file.metadata().map_err(fail)?) {
+    let metadata = file.metadata().map_err(fail)?;
+    if !metadata.is_file() {
+        return Err(SealError::NoFile(path.into()));
+    }
+    if exposed(&metadata) {
         return Err(SealError::Exposed(path.into()));
     }
     let mut text = String::new();
@@ -205,6 +213,28 @@ fn exposed(metadata: &fs::Metadata) -> bool {
 #[cfg(not(unix))]
 fn exposed(_: &fs::Metadata) -> bool {
     false
+}
+
+/// Makes the key file, whole from the moment at which it can be seen: it is written beside its place and linked
+/// there, which fails if another process was faster.
+fn publish(path: &Path, key: &[u8; KEY]) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    // A name of its own, also among processes that share a folder over a network.
+    name.push(format!(".{}", hex(&Sha256::digest(key)[..8])));
+    let beside = PathBuf::from(name);
+    let write = |place: &Path| {
+        create_private(place).and_then(|mut file| {
+            writeln!(file, "{}", hex(key))?;
+            file.sync_all()
+        })
+    };
+    let linked = write(&beside).and_then(|()| fs::hard_link(&beside, path));
+    fs::remove_file(&beside).ok();
+    match linked {
+        // Some file systems know no links.
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => write(path),
+        linked => linked,
+    }
 }
 
 #[cfg(unix)]

@@ -17,7 +17,7 @@ use std::{
     sync::{Arc, Mutex, mpsc},
 };
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 use trilith_core::{BoxFuture, Error, InputPage, Item, ItemPage, Response, Store, StoreError, StoredContext};
 
@@ -64,7 +64,17 @@ impl From<rusqlite::Error> for OpenError {
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Sqlite(error) => write!(f, "the database cannot be opened: {error}"),
+            Self::Sqlite(error) => {
+                f.write_str(match error.sqlite_error_code() {
+                    Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                        "the database is damaged, or the file is none; put back a copy of it, or name another file: "
+                    }
+                    Some(ErrorCode::DiskFull) => "there is no room for the database; free some: ",
+                    Some(ErrorCode::ReadOnly) => "the database may only be read; let this user write to it: ",
+                    _ => "the database cannot be opened: ",
+                })?;
+                error.fmt(f)
+            }
             Self::File(path, error) => write!(f, "the database {}: {error}", path.display()),
             Self::Foreign => f.write_str("the database belongs to another program; name another file"),
             Self::InUse => f.write_str(

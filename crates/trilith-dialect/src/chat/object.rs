@@ -104,7 +104,7 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> 
         let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut again) else {
             return unreadable(&plain);
         };
-        if error.inner().is_syntax() || error.inner().is_eof() {
+        if is_malformed(error.inner()) {
             return unreadable(error.inner());
         }
         let path = error.path().to_string();
@@ -115,6 +115,11 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> 
         Error::bad_request(path.as_str(), format!("Invalid {what} for '{path}': {complaint}."))
             .with_code(code)
     })
+}
+
+/// Whether the text is no JSON. A number that no machine holds (`1e999`) is, but the parser says otherwise.
+fn is_malformed(error: &serde_json::Error) -> bool {
+    (error.is_syntax() || error.is_eof()) && !error.to_string().starts_with("number out of range")
 }
 
 fn unreadable(error: &serde_json::Error) -> Error {
@@ -135,6 +140,9 @@ fn complaint(error: &serde_json::Error) -> (&'static str, &'static str, String) 
     if let Some((found, wanted)) = parts("invalid value: ") {
         let found = found.split('`').nth(1).unwrap_or(found);
         return ("invalid_value", "value", shown(&format!("expected {}, but got {found}", expected(wanted))));
+    }
+    if text == "number out of range" {
+        return ("invalid_value", "value", "the number is too large".to_owned());
     }
     ("invalid_value", "value", shown(text))
 }

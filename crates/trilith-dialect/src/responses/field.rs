@@ -112,7 +112,12 @@ impl<'t> Field<'t, '_> {
     /// A number of the range, both ends included.
     pub(super) fn opt_f64(&self, name: &str, low: f64, high: f64) -> Result<Option<f64>, Error> {
         let Some(field) = self.get(name) else { return Ok(None) };
-        let number = field.value.f64().ok_or_else(|| field.expected("a number"))?;
+        let number = match field.value.f64() {
+            Some(number) => number,
+            // `1e999` is a number, but in no range.
+            None if field.value.kind() == Kind::Number => f64::NAN,
+            None => return Err(field.expected("a number")),
+        };
         if (low..=high).contains(&number) {
             return Ok(Some(number));
         }

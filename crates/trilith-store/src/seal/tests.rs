@@ -43,3 +43,29 @@ fn the_key_file_is_private_survives_and_rotates() {
         assert!(matches!(EnvelopeSealer::from_file(&path), Err(SealError::Exposed(_))));
     }
 }
+
+#[test]
+fn of_many_first_starts_at_once_one_makes_the_key_and_all_have_it() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("seal.key");
+        let sealers: Vec<EnvelopeSealer> = std::thread::scope(|scope| {
+            let start = || EnvelopeSealer::from_file(&path).unwrap();
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(start)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let envelope = sealers[0].seal("a", "p", b"x").unwrap();
+        assert!(sealers.iter().all(|sealer| sealer.open("a", "p", &envelope).is_ok()));
+        let left: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["seal.key"]);
+    }
+}
+
+#[test]
+fn a_folder_in_the_place_of_the_key_is_said_to_be_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = EnvelopeSealer::from_file(folder.path()).unwrap_err();
+    assert!(matches!(refused, SealError::NoFile(_)), "{refused}");
+    assert!(refused.to_string().contains("seal.key_file"));
+}

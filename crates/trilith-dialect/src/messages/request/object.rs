@@ -116,7 +116,7 @@ fn wrong<'a, T: Deserialize<'a>>(at: &str, body: &'a [u8], plain: &serde_json::E
     let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut again) else {
         return unreadable(plain);
     };
-    if error.inner().is_syntax() || error.inner().is_eof() {
+    if is_malformed(error.inner()) {
         return unreadable(error.inner());
     }
     let path = dotted(at, error.path());
@@ -144,6 +144,11 @@ fn dotted(at: &str, path: &serde_path_to_error::Path) -> String {
     out
 }
 
+/// Whether the text is no JSON. A number that no machine holds (`1e999`) is, but the parser says otherwise.
+fn is_malformed(error: &serde_json::Error) -> bool {
+    (error.is_syntax() || error.is_eof()) && !error.to_string().starts_with("number out of range")
+}
+
 fn unreadable(error: &serde_json::Error) -> Error {
     let text = format!("The request body is not valid JSON: {error}.");
     Error { param: None, ..Error::bad_request("", text) }
@@ -162,6 +167,9 @@ fn complaint(error: &serde_json::Error) -> (&'static str, String) {
     if let Some((found, wanted)) = parts("invalid value: ") {
         let found = found.split('`').nth(1).unwrap_or(found);
         return ("invalid_value", shown(&format!("Expected {}, but got {found}", expected(wanted))));
+    }
+    if text == "number out of range" {
+        return ("invalid_value", "The number is too large".to_owned());
     }
     ("invalid_value", shown(text))
 }

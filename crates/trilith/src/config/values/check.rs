@@ -35,7 +35,8 @@ pub(in super::super) fn address_or_off(text: &str) -> Verdict {
 
 /// Reads a store URL.
 pub(in super::super) fn parse_store(text: &str) -> Result<StoreUrl, Complaint> {
-    if text == "memory:" {
+    // The second is how SQLite itself and other programs write it.
+    if matches!(text, "memory:" | "sqlite::memory:" | "sqlite://:memory:") {
         return Ok(StoreUrl::Memory);
     }
     match text.strip_prefix("sqlite:") {
