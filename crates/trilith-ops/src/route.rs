@@ -40,6 +40,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// The model's name there, where it is a fixed one; otherwise it is whatever the caller asks for.
+    pub fn fixed_model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
     /// The model's name there, for a caller who asked for `asked`.
     pub fn model<'a>(&'a self, asked: &'a str) -> &'a str {
         self.model.as_deref().unwrap_or(asked)
@@ -110,6 +115,11 @@ impl Router {
     /// The models with a name of their own, in the order of the file.
     pub fn named(&self) -> impl Iterator<Item = &Route> {
         self.names.iter().map(|route| &**route)
+    }
+
+    /// The models whose names are patterns, in the order of the file.
+    pub fn patterns(&self) -> impl Iterator<Item = &Arc<Route>> {
+        self.patterns.iter().map(|(_, route)| route)
     }
 
     /// How many distinct targets there are; [`Target::index`] is below it.

@@ -88,11 +88,13 @@ fn presented(headers: &HeaderMap) -> Result<Option<&str>, Error> {
 /// name or by one that was pointed here.
 fn local_only(headers: &HeaderMap, uri: &Uri) -> Result<(), Error> {
     let forbidden = |text: &'static str| Err(Error::new(ErrorKind::Forbidden, ErrorOrigin::Caller, text));
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let host = host.or_else(|| uri.authority().map(http::uri::Authority::as_str));
-    if !host.is_some_and(is_loopback) {
+    // Whichever of the two a program between reads, it must not be another machine's name.
+    let host = headers.get_all(header::HOST).iter().map(|host| host.to_str().ok());
+    let mut named = host.chain(uri.authority().map(|authority| Some(authority.as_str()))).peekable();
+    if named.peek().is_none() || !named.all(|host| host.is_some_and(is_loopback)) {
         return forbidden(
-            "without configured keys only loopback addresses are served; call http://127.0.0.1 or configure [[keys]]",
+            "without configured keys a request must name this machine as 127.0.0.1, [::1] or localhost, and by no \
+             other name; call http://127.0.0.1, or configure [[keys]]",
         );
     }
     for origin in headers.get_all(header::ORIGIN) {

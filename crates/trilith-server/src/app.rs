@@ -6,6 +6,8 @@ use trilith_core::Upstream;
 use trilith_ops::{Health, Keys, Meter, RetryPolicy, Router, Slots, Traces};
 use trilith_runtime::Runtime;
 
+use crate::offered::Offered;
+
 /// Bounds on what a client may send and hold.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -15,7 +17,7 @@ pub struct Limits {
     pub depth: usize,
     /// Client connections at a time.
     pub connections: usize,
-    /// Time for a request's head.
+    /// Time for a request's head, and the longest silence within its body.
     pub header_timeout: Duration,
     /// Time that running requests get when the process is asked to end.
     pub drain_timeout: Duration,
@@ -33,6 +35,8 @@ pub struct App {
     pub router: Router,
     /// The places by their configured names.
     pub upstreams: HashMap<Arc<str>, Arc<dyn Upstream>>,
+    /// Which models the places have, as far as they tell.
+    pub offered: Offered,
     /// Which targets are well.
     pub health: Health,
     /// How often and how long a request is tried again.

@@ -8,11 +8,16 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use trilith_core::{Error, ErrorKind, ErrorOrigin};
 
-/// Reads a body of at most `limit` bytes.
+/// Reads a body of at most `limit` bytes, of which something comes again within `silence`.
 ///
 /// # Errors
-/// The body is larger (nothing more of it is read then), compressed, or was cut off by the client.
-pub(crate) async fn read(headers: &HeaderMap, body: &mut Incoming, limit: usize) -> Result<Bytes, Error> {
+/// The body is larger (nothing more of it is read then), compressed, stopped coming, or was cut off by the client.
+pub(crate) async fn read(
+    headers: &HeaderMap,
+    body: &mut Incoming,
+    limit: usize,
+    silence: Duration,
+) -> Result<Bytes, Error> {
     if headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
         return Err(Error::new(
             ErrorKind::UnsupportedMediaType,
@@ -25,7 +30,9 @@ pub(crate) async fn read(headers: &HeaderMap, body: &mut Incoming, limit: usize)
     }
     let mut first = Bytes::new();
     let mut rest: Option<BytesMut> = None;
-    while let Some(frame) = body.frame().await {
+    loop {
+        let frame = tokio::time::timeout(silence, body.frame()).await;
+        let Some(frame) = frame.map_err(|_| stopped(silence))? else { break };
         let frame = frame.map_err(|error| {
             Error::new(ErrorKind::BadRequest, ErrorOrigin::Caller, "the request body was cut off")
                 .with_source(error)
@@ -70,6 +77,14 @@ pub(crate) async fn discard(body: &mut Incoming) -> bool {
         Some(())
     };
     matches!(tokio::time::timeout(PATIENCE, take).await, Ok(Some(())))
+}
+
+fn stopped(silence: Duration) -> Error {
+    Error::new(
+        ErrorKind::BadRequest,
+        ErrorOrigin::Caller,
+        format!("nothing more of the request body came within {silence:?}; send it whole"),
+    )
 }
 
 fn too_large(limit: usize) -> Error {

@@ -13,9 +13,12 @@ mod exchange;
 mod failover;
 mod listen;
 mod losses;
+mod offered;
+mod percent;
 mod relay;
 mod route;
 mod stream;
 
 pub use app::{App, Limits};
 pub use listen::{Listener, serve};
+pub use offered::Offered;

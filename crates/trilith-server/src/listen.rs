@@ -72,36 +72,67 @@ pub async fn serve(
 ) -> bool {
     let draining = Draining::default();
     let graceful = GracefulShutdown::new();
+    let admin = AdminSurface {
+        listener: admin,
+        draining: draining.clone(),
+        graceful: GracefulShutdown::new(),
+        room: Arc::new(Semaphore::new(64)),
+    };
     // Connections hold the other end: they are cut when this one is dropped, after the drain time.
     let (over, cut) = watch::channel(());
     let room = Arc::new(Semaphore::new(app.limits.connections));
-    let few = Arc::new(Semaphore::new(64));
     let mut stop = std::pin::pin!(stop);
-    let never = std::future::pending::<std::io::Result<(TcpStream, SocketAddr)>>;
     loop {
-        let admin_accept = async {
-            match &admin {
-                Some(admin) => admin.0.accept().await,
-                None => never().await,
-            }
-        };
         tokio::select! {
             () = &mut stop => break,
             accepted = accept(&api, &room) => {
                 let (stream, permit) = accepted;
                 start(&app, stream, Surface::Api, &graceful, Held { _permit: permit, cut: cut.clone() });
             }
-            accepted = admin_accept => {
-                let (Ok((stream, _)), Ok(permit)) = (accepted, Arc::clone(&few).try_acquire_owned()) else { continue };
-                start(&app, stream, Surface::Admin(draining.clone()), &graceful, Held { _permit: permit, cut: cut.clone() });
-            }
+            () = admin.serve_one(&app, &cut) => {}
         }
     }
     draining.0.store(true, Ordering::Relaxed);
     drop(api);
-    let whole = tokio::time::timeout(app.limits.drain_timeout, graceful.shutdown()).await.is_ok();
+    // Whoever watches the process is told until the end that it takes no more.
+    let mut drained = std::pin::pin!(tokio::time::timeout(app.limits.drain_timeout, graceful.shutdown()));
+    let whole = loop {
+        tokio::select! {
+            drained = &mut drained => break drained.is_ok(),
+            () = admin.serve_one(&app, &cut) => {}
+        }
+    };
+    admin.close().await;
     drop(over);
     whole
+}
+
+/// The listener of whoever runs the process; it is the last to close.
+struct AdminSurface {
+    listener: Option<Listener>,
+    draining: Draining,
+    graceful: GracefulShutdown,
+    room: Arc<Semaphore>,
+}
+
+impl AdminSurface {
+    /// Starts the next connection that there is room for; waits for ever if there is no such listener.
+    async fn serve_one(&self, app: &Arc<App>, cut: &watch::Receiver<()>) {
+        let Some(listener) = &self.listener else { return std::future::pending().await };
+        let Ok((stream, _)) = listener.0.accept().await else {
+            // Out of descriptors, most likely.
+            return tokio::time::sleep(Duration::from_millis(50)).await;
+        };
+        let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() else { return };
+        let held = Held { _permit: permit, cut: cut.clone() };
+        start(app, stream, Surface::Admin(self.draining.clone()), &self.graceful, held);
+    }
+
+    /// Lets the requests that run here end, for a moment.
+    async fn close(self) {
+        drop(self.listener);
+        tokio::time::timeout(Duration::from_secs(1), self.graceful.shutdown()).await.ok();
+    }
 }
 
 type Permit = tokio::sync::OwnedSemaphorePermit;

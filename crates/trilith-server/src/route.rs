@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue, Method, Request, Response, Version, header};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use trilith_core::{DialectId, Error, ErrorKind, ErrorOrigin, ResponseId};
 
 use crate::{
     answer::{self, Answer},
     api,
     app::App,
-    body,
+    body, percent,
 };
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -33,10 +33,12 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>) -> Respons
     let header = HeaderValue::try_from(&*request_id);
     let (head, mut body) = request.into_parts();
     let closes = head.version < Version::HTTP_2;
+    // Reading would ask for a body that was refused by its head alone.
+    let waits = head.headers.contains_key(header::EXPECT);
     let messages = head.uri.path().starts_with("/v1/messages") || head.headers.contains_key(&VERSION);
     let mut answer = dispatch(Asked { app, head, request_id }, &mut body).await;
     // With unread bytes in its way the next request of the connection could not be read.
-    if !body::discard(&mut body).await && closes {
+    if (waits && !body.is_end_stream() || !body::discard(&mut body).await) && closes {
         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     if let Ok(header) = header {
@@ -52,7 +54,8 @@ async fn dispatch(asked: Asked, body: &mut Incoming) -> Response<Answer> {
     let path = asked.head.uri.path();
     // A base address with a slash at its end is a common slip.
     let path = path.strip_suffix('/').unwrap_or(path).to_owned();
-    let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+    let decoded: Vec<String> = path.trim_start_matches('/').split('/').map(plain).collect();
+    let segments: Vec<&str> = decoded.iter().map(String::as_str).collect();
     let method = asked.head.method.clone();
     let request_id = Arc::clone(&asked.request_id);
     let shared = if asked.head.headers.contains_key(&VERSION) || segments.starts_with(&["v1", "messages"]) {
@@ -70,7 +73,9 @@ async fn dispatch(asked: Asked, body: &mut Incoming) -> Response<Answer> {
         (&Method::POST, ["v1", "messages"]) => {
             (DialectId::Messages, Box::pin(api::model_call::answer(asked, body, DialectId::Messages)).await)
         }
-        (&Method::GET, ["v1", "responses"]) => (DialectId::Responses, Err(no_socket(&asked))),
+        (&Method::GET, ["v1", "responses"]) if asked.head.headers.contains_key(header::UPGRADE) => {
+            (DialectId::Responses, Err(no_socket()))
+        }
         (&Method::GET, ["v1", "responses", id]) => {
             (DialectId::Responses, api::responses::get(asked, id).await)
         }
@@ -83,7 +88,7 @@ async fn dispatch(asked: Asked, body: &mut Incoming) -> Response<Answer> {
         (&Method::GET, ["v1", "responses", id, "input_items"]) => {
             (DialectId::Responses, api::responses::input_items(asked, id).await)
         }
-        (&Method::GET, ["v1", "models"]) => (shared, api::models::list(&asked, shared)),
+        (&Method::GET, ["v1", "models"]) => (shared, api::models::list(&asked, shared).await),
         (&Method::GET, ["v1", "models", rest @ ..]) => {
             (shared, api::models::get(&asked, &rest.join("/"), shared))
         }
@@ -91,9 +96,14 @@ async fn dispatch(asked: Asked, body: &mut Incoming) -> Response<Answer> {
             (DialectId::Chat, api::losses::get(&asked, id))
         }
         (&Method::GET, ["health" | "ready"]) => return api::health::ok(),
-        (_, known) => (shared, Err(no_route(known))),
+        (_, segments) => return not_served(segments, shared, &request_id),
     };
     result.unwrap_or_else(|error| answer::error(&error, client, &request_id))
+}
+
+/// A segment of a path with its percent signs undone, where that is text.
+fn plain(segment: &str) -> String {
+    percent::decode(segment, false).unwrap_or_else(|| segment.to_owned())
 }
 
 /// What a handler gives back.
@@ -101,10 +111,7 @@ pub(crate) type Handled = Result<Response<Answer>, Error>;
 
 /// Clients that would rather have a WebSocket fall back to HTTP at once on this status; other statuses make
 /// them try for seconds (Codex).
-fn no_socket(asked: &Asked) -> Error {
-    if !asked.head.headers.contains_key(header::UPGRADE) {
-        return wrong_method();
-    }
+fn no_socket() -> Error {
     Error::new(
         ErrorKind::UpgradeRequired,
         ErrorOrigin::Caller,
@@ -112,28 +119,32 @@ fn no_socket(asked: &Asked) -> Error {
     )
 }
 
-fn wrong_method() -> Error {
-    Error::new(ErrorKind::MethodNotAllowed, ErrorOrigin::Caller, "this path does not take this method")
+/// A path that is not served at all, or not by this method.
+fn not_served(segments: &[&str], client: DialectId, request_id: &str) -> Response<Answer> {
+    let Some(methods) = methods(segments) else {
+        let error = Error::new(
+            ErrorKind::NotFound,
+            ErrorOrigin::Caller,
+            "no such path; Trilith serves /v1/responses, /v1/chat/completions, /v1/messages and /v1/models",
+        );
+        return answer::error(&error, client, request_id);
+    };
+    let text = format!("this path does not take this method; send {methods}");
+    let error = Error::new(ErrorKind::MethodNotAllowed, ErrorOrigin::Caller, text);
+    let mut answer = answer::error(&error, client, request_id);
+    answer.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
+    answer
 }
 
-fn no_route(segments: &[&str]) -> Error {
-    let known = matches!(
-        segments,
-        ["v1", "chat", "completions"]
-            | ["v1", "responses"]
-            | ["v1", "messages"]
-            | ["v1", "responses", _]
-            | ["v1", "responses", _, "input_items" | "cancel"]
-            | ["v1", "models", ..]
-            | ["trilith", "requests", _, "losses"]
-            | ["health" | "ready"]
-    );
-    if known {
-        return wrong_method();
+/// The methods of a path that is served. What has no response's id behind `/v1/responses/` is no response, but
+/// an operation of the wire that is not served here.
+fn methods(segments: &[&str]) -> Option<&'static str> {
+    match segments {
+        ["v1", "chat", "completions"] | ["v1", "responses" | "messages"] => Some("POST"),
+        ["v1", "responses", id] if id.starts_with("resp_") => Some("GET, DELETE"),
+        ["v1", "responses", id, "cancel"] if id.starts_with("resp_") => Some("POST"),
+        ["v1", "responses", id, "input_items"] if id.starts_with("resp_") => Some("GET"),
+        ["v1", "models", ..] | ["trilith", "requests", _, "losses"] | ["health" | "ready"] => Some("GET"),
+        _ => None,
     }
-    Error::new(
-        ErrorKind::NotFound,
-        ErrorOrigin::Caller,
-        "no such path; Trilith serves /v1/responses, /v1/chat/completions, /v1/messages and /v1/models",
-    )
 }

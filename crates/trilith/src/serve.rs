@@ -1,6 +1,6 @@
 //! `trilith serve`: everything is opened, joined and run until the process is asked to end.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{io::ErrorKind, path::PathBuf, sync::Arc, time::Duration};
 
 use trilith_core::Store;
 use trilith_ops::{
@@ -8,7 +8,7 @@ use trilith_ops::{
     TargetEntry, Traces,
 };
 use trilith_runtime::Runtime;
-use trilith_server::{App, Limits, Listener};
+use trilith_server::{App, Limits, Listener, Offered};
 use trilith_store::{EnvelopeSealer, OpenError, Sqlite, Sync};
 
 use crate::{
@@ -115,8 +115,8 @@ fn open_store(config: &Config) -> Result<Arc<Sqlite>, Failure> {
         StoreUrl::Sqlite(path) => Sqlite::open(path, sync, days).map_err(|error| {
             let place = format!("store.url is \"sqlite:{}\"", path.display());
             match error {
-                OpenError::File(..) => {
-                    format!("{error}\n  {place}; name a file in a folder that exists there or with --store")
+                OpenError::File(_, ref why) => {
+                    format!("{error}\n  {place}; {} there or with --store", usable(why.kind()))
                 }
                 error => format!("{error}\n  {place}; --store names another"),
             }
@@ -124,6 +124,18 @@ fn open_store(config: &Config) -> Result<Arc<Sqlite>, Failure> {
         StoreUrl::Memory => Sqlite::in_memory(days)?,
     };
     Ok(Arc::new(store))
+}
+
+/// What to do about a file that cannot be used.
+const fn usable(why: ErrorKind) -> &'static str {
+    match why {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "let this user write to the file and its folder, or name another file"
+        }
+        ErrorKind::IsADirectory => "that is a folder; name a file in it",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some room, or name a file on another disk",
+        _ => "name a file in a folder that exists",
+    }
 }
 
 /// The sealing key lies beside the database, so that the two are moved together.
@@ -168,6 +180,7 @@ fn app(config: &Config, store: Arc<Sqlite>, places: Places, tasks: &Tasks) -> Re
         router,
         meter: Meter::new(names.iter().map(String::as_str), trilith_dialect::report::FIELDS.iter().copied()),
         upstreams: places,
+        offered: Offered::default(),
         retry: RetryPolicy::default(),
         slots: Slots::new(config.limits.max_requests),
         traces: Traces::default(),

@@ -35,3 +35,23 @@ fn a_key_is_found_in_every_dialects_header_and_only_one_is_taken() {
     assert!(presented(&headers(&[("authorization", "Bearer k"), ("x-api-key", "other")])).is_err());
     assert_eq!(presented(&headers(&[("authorization", "Basic k")])).unwrap(), None);
 }
+
+#[test]
+fn every_name_of_the_host_must_be_this_machines() {
+    for (hosts, uri, allowed) in [
+        (&["127.0.0.1"][..], "/v1/models", true),
+        (&["localhost:80"], "http://127.0.0.1:80/v1/models", true),
+        (&[], "http://[::1]/v1/models", true),
+        (&["127.0.0.1"], "http://evil.example/v1/models", false),
+        (&["evil.example"], "http://127.0.0.1/v1/models", false),
+        (&["127.0.0.1"], "http://127.0.0.1@evil.example/v1/models", false),
+        (&["127.0.0.1", "evil.example"], "/v1/models", false),
+        (&[], "/v1/models", false),
+    ] {
+        let mut headers = HeaderMap::new();
+        for host in hosts {
+            headers.append(header::HOST, host.parse().unwrap());
+        }
+        assert_eq!(local_only(&headers, &uri.parse().unwrap()).is_ok(), allowed, "{hosts:?} {uri}");
+    }
+}

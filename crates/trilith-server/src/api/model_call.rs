@@ -38,10 +38,11 @@ pub(crate) async fn answer(asked: Asked, body: &mut Incoming, client: DialectId)
     let tenant = Arc::clone(&caller.principal.tenant);
     let mut exchange = Some(Exchange::new(&app, client.id(), tenant, request_id, caller.admission));
     let call = ModelCall { app: &app, client, principal: &caller.principal, headers: &head.headers };
-    let outcome = match body::read(&head.headers, body, app.limits.body_bytes).await {
-        Ok(bytes) => call.run(bytes, &mut exchange).await,
-        Err(error) => Err(error),
-    };
+    let outcome =
+        match body::read(&head.headers, body, app.limits.body_bytes, app.limits.header_timeout).await {
+            Ok(bytes) => call.run(bytes, &mut exchange).await,
+            Err(error) => Err(error),
+        };
     outcome.inspect_err(|error| {
         if let Some(exchange) = &mut exchange {
             fail(exchange, error, client);
@@ -79,6 +80,8 @@ impl ModelCall<'_> {
                 "the body must be a JSON object",
             ));
         }
+        // Bytes that pass lose nothing, so the wish is granted on either road; a wrong one is told on either.
+        let strict = self.asks_strictness()?;
         let peek = self.client.peek(&scanned)?;
         let (route, candidates) = self.candidates(&peek)?;
         let roads = candidates.iter().map(|candidate| {
@@ -106,7 +109,7 @@ impl ModelCall<'_> {
             client: self.client.id(),
             turn,
             candidates,
-            strict: self.asks_strictness()? || route.strict,
+            strict: strict || route.strict,
             headers,
         };
         let run = self.app.runtime.start(request, &mut failover).await?;

@@ -6,7 +6,7 @@ use trilith_dialect::{Dialect, responses};
 
 use crate::{
     admit::{self, Caller},
-    answer,
+    answer, percent,
     route::{Asked, Handled},
 };
 
@@ -121,23 +121,7 @@ fn query(asked: &Asked, name: &str) -> Option<String> {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         (key == name).then_some(value)
     })?;
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let Some((&byte, tail)) = rest.split_first() {
-        let hex = (byte == b'%').then(|| tail.get(..2)).flatten();
-        let code = hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
-        match code {
-            Some(code) => {
-                bytes.push(code);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(if byte == b'+' { b' ' } else { byte });
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
+    percent::decode(value, true)
 }
 
 fn not_found(id: &str) -> Error {

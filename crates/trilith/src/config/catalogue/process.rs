@@ -61,8 +61,8 @@ pub(super) static KEYS: &[Key] = &[
         "server.header_timeout",
         Kind::Duration(100, 10 * 60_000),
         r#""90s""#,
-        "Time in which a client must send a request's headers; also how long a connection without requests is \
-         kept, so keep it above the idle time of the load balancers in front.",
+        "Time in which a client must send a request's headers, and the longest silence within its body; also how \
+         long a connection without requests is kept, so keep it above the idle time of the load balancers in front.",
     )
     .default(r#""90s""#),
     Key::new(
