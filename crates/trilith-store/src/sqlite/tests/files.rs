@@ -54,6 +54,23 @@ fn a_database_of_a_newer_version_or_of_another_program_is_refused() {
 }
 
 #[test]
+fn what_stands_in_the_way_of_a_database_is_said_with_what_to_do() {
+    use rusqlite::ffi;
+    for (code, words) in [
+        (ffi::SQLITE_NOTADB, "put back a copy"),
+        (ffi::SQLITE_CORRUPT, "put back a copy"),
+        (ffi::SQLITE_FULL, "free some"),
+        (ffi::SQLITE_READONLY, "let this user write"),
+        (ffi::SQLITE_READONLY_DIRECTORY, "let this user write"),
+        (ffi::SQLITE_IOERR, "cannot be opened"),
+    ] {
+        let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        let said = OpenError::Sqlite(error).to_string();
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
 fn a_database_that_is_served_from_is_not_opened_again() {
     let (_folder, path) = folder();
     let first = open(&path);
