@@ -228,9 +228,10 @@ fn publish(path: &Path, key: &[u8; KEY]) -> io::Result<()> {
             file.sync_all()
         })
     };
-    let linked = write(&beside).and_then(|()| fs::hard_link(&beside, path));
+    // A key that could not be written beside is not written in place either: half of one would be there to stay.
+    let linked = write(&beside).map(|()| fs::hard_link(&beside, path));
     fs::remove_file(&beside).ok();
-    match linked {
+    match linked? {
         // Some file systems know no links.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => write(path),
         linked => linked,
