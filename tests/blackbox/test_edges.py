@@ -109,6 +109,22 @@ def test_a_body_that_is_refused_by_its_length_is_not_asked_for(serve):
         assert b"HTTP/1.1 400 " in connection.recv(4096)
 
 
+@pytest.mark.parametrize("framing", ["length", "chunks"])
+def test_a_body_that_was_asked_for_leaves_the_connection_open(plain, framing):
+    body = json.dumps({"model": "m", "input": "hi", "store": False}).encode()
+    if framing == "length":
+        head, sent = f"content-length: {len(body)}", body
+    else:
+        head, sent = "transfer-encoding: chunked", b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+    with socket.create_connection(plain.address.split(":"), timeout=5) as connection:
+        for _ in range(2):
+            connection.sendall(f"{JSON_POST}\r\nexpect: 100-continue\r\n{head}\r\n\r\n".encode())
+            assert connection.recv(4096).startswith(b"HTTP/1.1 100 ")
+            connection.sendall(sent)
+            answer = connection.recv(65536)
+            assert status(answer) == 200 and b"connection: close" not in answer.lower(), answer
+
+
 def test_a_body_that_stops_coming_does_not_hold_a_request(serve):
     server = serve(
         f'[server]\nlisten = "127.0.0.1:{free_port()}"\nadmin_listen = ""\nheader_timeout = "400ms"\n'

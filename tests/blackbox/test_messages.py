@@ -216,6 +216,15 @@ def test_chat_and_responses_clients_over_messages(gateway):
     assert "authorization" not in sent
 
 
+@pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages/", "/v1/%6Dessages", "/v1/%6Dessages/unknown"])
+def test_the_request_id_has_its_name_however_the_path_is_spelled(gateway, path):
+    server, _ = gateway(GREETING, "chat")
+    with server.http() as http:
+        answer = http.post(path, json=ASK)
+    assert answer.status_code in (400, 404)
+    assert answer.headers["request-id"] == answer.json()["request_id"] == answer.headers["x-request-id"]
+
+
 def test_models(gateway):
     server, _ = gateway("models a b\n--- answer\ntext x\n", "chat", '[[models]]\nname = "fast"\ntargets = [{ provider = "up", model = "a" }]\n')
     with server.anthropic() as client:

@@ -35,10 +35,14 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>) -> Respons
     let closes = head.version < Version::HTTP_2;
     // Reading would ask for a body that was refused by its head alone.
     let waits = head.headers.contains_key(header::EXPECT);
-    let messages = head.uri.path().starts_with("/v1/messages") || head.headers.contains_key(&VERSION);
-    let mut answer = dispatch(Asked { app, head, request_id }, &mut body).await;
-    // With unread bytes in its way the next request of the connection could not be read.
-    if (waits && !body.is_end_stream() || !body::discard(&mut body).await) && closes {
+    let segments = segments(head.uri.path());
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    let messages = speaks_messages(&head, &segments);
+    let mut answer = dispatch(Asked { app, head, request_id }, &mut body, &segments).await;
+    // With unread bytes in its way the next request of the connection could not be read. What was answered with
+    // success was read to its end, which a body in chunks does not tell.
+    let unread = waits && !answer.status().is_success() && !body.is_end_stream();
+    if (unread || !body::discard(&mut body).await) && closes {
         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     if let Ok(header) = header {
@@ -50,20 +54,23 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>) -> Respons
     answer
 }
 
-async fn dispatch(asked: Asked, body: &mut Incoming) -> Response<Answer> {
-    let path = asked.head.uri.path();
-    // A base address with a slash at its end is a common slip.
-    let path = path.strip_suffix('/').unwrap_or(path).to_owned();
-    let decoded: Vec<String> = path.trim_start_matches('/').split('/').map(plain).collect();
-    let segments: Vec<&str> = decoded.iter().map(String::as_str).collect();
+/// The segments of a path. A base address with a slash at its end is a common slip.
+fn segments(path: &str) -> Vec<String> {
+    let path = path.strip_suffix('/').unwrap_or(path);
+    path.trim_start_matches('/').split('/').map(plain).collect()
+}
+
+/// Whether the client speaks Messages, as far as its path and headers tell.
+fn speaks_messages(head: &http::request::Parts, segments: &[&str]) -> bool {
+    head.headers.contains_key(&VERSION) || segments.starts_with(&["v1", "messages"])
+}
+
+async fn dispatch(asked: Asked, body: &mut Incoming, segments: &[&str]) -> Response<Answer> {
     let method = asked.head.method.clone();
     let request_id = Arc::clone(&asked.request_id);
-    let shared = if asked.head.headers.contains_key(&VERSION) || segments.starts_with(&["v1", "messages"]) {
-        DialectId::Messages
-    } else {
-        DialectId::Chat
-    };
-    let (client, result) = match (&method, segments.as_slice()) {
+    let messages = speaks_messages(&asked.head, segments);
+    let shared = if messages { DialectId::Messages } else { DialectId::Chat };
+    let (client, result) = match (&method, segments) {
         (&Method::POST, ["v1", "chat", "completions"]) => {
             (DialectId::Chat, Box::pin(api::model_call::answer(asked, body, DialectId::Chat)).await)
         }
