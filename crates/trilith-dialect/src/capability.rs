@@ -1,12 +1,16 @@
 //! What a model can be asked for. Dialects agree on the words of a request; models differ in which of them
 //! they take (translation contract §5.1, §8.1, §9, §10).
 
+mod ask;
+mod media;
 mod table;
 
 use std::borrow::Cow;
 
 use trilith_core::Effort;
 
+pub(crate) use ask::{budget_of, effort_of, forces, no_prefill};
+pub(crate) use media::{PDF, UNNAMED_IMAGE, shown, type_of};
 pub use table::{CapabilityTable, Change};
 
 /// How a model's thinking is asked for on the Messages wire.
@@ -33,6 +37,8 @@ pub struct Capabilities {
     pub prefill: bool,
     /// Whether it takes `temperature`, `top_p` and `top_k` other than their defaults.
     pub sampling: bool,
+    /// The highest temperature it takes, 1 or 2, where its wire takes as much.
+    pub max_temperature: u8,
     /// Whether it takes `temperature` and `top_p` together.
     pub temperature_with_top_p: bool,
     /// Whether it takes the platform's words between turns, and not only before them.
@@ -45,8 +51,11 @@ pub struct Capabilities {
     pub pdf: bool,
     /// Media types of images that it reads; empty for a model without eyes.
     pub image_types: Cow<'static, [Cow<'static, str>]>,
-    /// The most output tokens it takes, where known.
+    /// The most output tokens it takes, where known. More is never asked for.
     pub max_output_tokens: Option<u64>,
+    /// How many output tokens it is safe to ask for where a wire demands a number and the caller gave none; the
+    /// most that it takes, where `None`.
+    pub usual_output_tokens: Option<u64>,
     /// How its thinking is asked for.
     pub thinking: Thinking,
     /// The efforts it knows, from least to most; empty where it knows none.
@@ -67,6 +76,7 @@ pub static ALL_CAPABILITIES: Capabilities = Capabilities {
     single_tool_call: true,
     prefill: true,
     sampling: true,
+    max_temperature: 2,
     temperature_with_top_p: true,
     system_between_turns: true,
     json_schema: true,
@@ -74,6 +84,7 @@ pub static ALL_CAPABILITIES: Capabilities = Capabilities {
     pdf: true,
     image_types: Cow::Borrowed(&IMAGES),
     max_output_tokens: None,
+    usual_output_tokens: None,
     thinking: Thinking::Adaptive,
     efforts: Cow::Borrowed(&Effort::ALL),
 };

@@ -16,6 +16,7 @@ pub mod models;
 mod mould;
 mod names;
 mod openai_error;
+mod platform;
 pub mod report;
 pub mod responses;
 pub mod scan;

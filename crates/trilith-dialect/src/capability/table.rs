@@ -18,6 +18,8 @@ pub struct Change {
     pub prefill: Option<bool>,
     /// [`Capabilities::sampling`].
     pub sampling: Option<bool>,
+    /// [`Capabilities::max_temperature`].
+    pub max_temperature: Option<u8>,
     /// [`Capabilities::temperature_with_top_p`].
     pub temperature_with_top_p: Option<bool>,
     /// [`Capabilities::system_between_turns`].
@@ -32,6 +34,8 @@ pub struct Change {
     pub image_types: Option<Vec<Cow<'static, str>>>,
     /// [`Capabilities::max_output_tokens`].
     pub max_output_tokens: Option<u64>,
+    /// [`Capabilities::usual_output_tokens`].
+    pub usual_output_tokens: Option<u64>,
     /// [`Capabilities::thinking`].
     pub thinking: Option<Thinking>,
     /// [`Capabilities::efforts`].
@@ -45,6 +49,7 @@ impl Change {
         single_tool_call: None,
         prefill: None,
         sampling: None,
+        max_temperature: None,
         temperature_with_top_p: None,
         system_between_turns: None,
         json_schema: None,
@@ -52,6 +57,7 @@ impl Change {
         pdf: None,
         image_types: None,
         max_output_tokens: None,
+        usual_output_tokens: None,
         thinking: None,
         efforts: None,
     };
@@ -66,6 +72,7 @@ impl Change {
         set(&mut can.single_tool_call, self.single_tool_call.as_ref());
         set(&mut can.prefill, self.prefill.as_ref());
         set(&mut can.sampling, self.sampling.as_ref());
+        set(&mut can.max_temperature, self.max_temperature.as_ref());
         set(&mut can.temperature_with_top_p, self.temperature_with_top_p.as_ref());
         set(&mut can.system_between_turns, self.system_between_turns.as_ref());
         set(&mut can.json_schema, self.json_schema.as_ref());
@@ -77,29 +84,63 @@ impl Change {
             can.image_types = Cow::Owned(types.clone());
         }
         can.max_output_tokens = self.max_output_tokens.or(can.max_output_tokens);
+        can.usual_output_tokens = self.usual_output_tokens.or(can.usual_output_tokens);
     }
 }
 
-/// The efforts of Messages' `output_config.effort`.
-const MESSAGES_EFFORTS: Cow<'static, [Effort]> =
-    Cow::Borrowed(&[Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh, Effort::Max]);
+/// The efforts of Messages' `output_config.effort`, and thinking turned off.
+const MESSAGES_EFFORTS: &[Effort] =
+    &[Effort::None, Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh, Effort::Max];
 
-/// What is known of models by their names, from general to particular. Sources: dialects §0.4, §1.2, §1.4.
-static KNOWN: &[(&str, Change)] = &[
+/// What is known of models by their names, from general to particular. Sources: dialects §0.4, §1.2, §1.4 and §9,
+/// openai-checklist §10, translation contract §3 and §5.1.
+static KNOWN: &[(&[&str], Change)] = &[
+    // OpenAI's own: an assistant's words at the end are a turn that is over. Open weights under a like name are
+    // served by others.
+    (&["gpt-*", "*/gpt-*", "chatgpt-*", "*/chatgpt-*"], Change { prefill: Some(false), ..Change::NONE }),
+    (&["gpt-oss*", "*/gpt-oss*"], Change { prefill: Some(true), ..Change::NONE }),
+    (&["o1", "o1-*", "*/o1", "*/o1-*"], O_SERIES),
+    (&["o3", "o3-*", "*/o3", "*/o3-*"], O_SERIES),
+    (&["o4-*", "*/o4-*"], O_SERIES),
     (
-        "*claude-*",
+        &["gpt-5", "gpt-5-*", "*/gpt-5", "*/gpt-5-*"],
         Change {
+            sampling: Some(false),
+            efforts: Some(Cow::Borrowed(&[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High])),
+            thinking: Some(Thinking::Always),
+            ..Change::NONE
+        },
+    ),
+    // The same generation without reasoning.
+    (
+        &["gpt-5-chat*", "*/gpt-5-chat*"],
+        Change {
+            sampling: Some(true),
+            efforts: Some(Cow::Borrowed(&[])),
+            thinking: Some(Thinking::No),
+            ..Change::NONE
+        },
+    ),
+    (
+        &["*kimi-*", "*moonshot-v*"],
+        Change { forced_tool_choice: Some(false), max_temperature: Some(1), ..Change::NONE },
+    ),
+    (&["*kimi-*thinking*"], Change { sampling: Some(false), ..Change::NONE }),
+    (
+        &["*claude-*"],
+        Change {
+            max_temperature: Some(1),
             temperature_with_top_p: Some(false),
             system_between_turns: Some(false),
-            max_output_tokens: Some(32_000),
-            efforts: Some(MESSAGES_EFFORTS),
+            usual_output_tokens: Some(32_000),
+            efforts: Some(Cow::Borrowed(MESSAGES_EFFORTS)),
             ..Change::NONE
         },
     ),
     // The fifth generation; the rows after it take back what it says of older models' fifth members.
-    ("*claude-*-5*", Change { sampling: Some(false), system_between_turns: Some(true), ..Change::NONE }),
+    (&["*claude-*-5*"], Change { sampling: Some(false), system_between_turns: Some(true), ..Change::NONE }),
     (
-        "*claude-3*",
+        &["*claude-3*"],
         Change {
             sampling: Some(true),
             system_between_turns: Some(false),
@@ -107,34 +148,42 @@ static KNOWN: &[(&str, Change)] = &[
             efforts: Some(Cow::Borrowed(&[])),
             json_schema: Some(false),
             strict_tools: Some(false),
-            max_output_tokens: Some(4_096),
+            usual_output_tokens: Some(4_096),
             ..Change::NONE
         },
     ),
-    ("*claude-3-5*", Change { max_output_tokens: Some(8_192), ..Change::NONE }),
+    (&["*claude-3-5*"], Change { usual_output_tokens: Some(8_192), ..Change::NONE }),
     (
-        "*claude-3-7*",
-        Change { thinking: Some(Thinking::Budget), max_output_tokens: Some(64_000), ..Change::NONE },
+        &["*claude-3-7*"],
+        Change { thinking: Some(Thinking::Budget), usual_output_tokens: Some(64_000), ..Change::NONE },
     ),
-    ("*claude-*-4-2*", OLDER),
-    ("*claude-*-4-1*", OLDER),
+    (&["*claude-*-4-2*", "*claude-*-4-1*"], OLDER),
     (
-        "*claude-*-4-5*",
+        &["*claude-*-4-5*"],
         Change {
             sampling: Some(true),
             system_between_turns: Some(false),
             thinking: Some(Thinking::Budget),
             efforts: Some(Cow::Borrowed(&[])),
-            max_output_tokens: Some(64_000),
+            usual_output_tokens: Some(64_000),
             ..Change::NONE
         },
     ),
-    ("*claude-*-4-7*", Change { sampling: Some(false), ..Change::NONE }),
-    ("*claude-*-4-8*", Change { sampling: Some(false), ..Change::NONE }),
-    ("*claude-*-4-9*", Change { sampling: Some(false), ..Change::NONE }),
-    ("*claude-opus-5-5*", ALWAYS_THINKING),
-    ("*claude-sonnet-5-5*", ALWAYS_THINKING),
+    (
+        &["*claude-*-4-7*", "*claude-*-4-8*", "*claude-*-4-9*"],
+        Change { sampling: Some(false), ..Change::NONE },
+    ),
+    (&["*claude-opus-5-5*", "*claude-sonnet-5-5*"], ALWAYS_THINKING),
 ];
+
+/// OpenAI's first reasoning models: they always think and draw by their own rules.
+const O_SERIES: Change = Change {
+    prefill: Some(false),
+    sampling: Some(false),
+    thinking: Some(Thinking::Always),
+    efforts: Some(Cow::Borrowed(&[Effort::Low, Effort::Medium, Effort::High])),
+    ..Change::NONE
+};
 
 /// The fourth generation before it learned efforts.
 const OLDER: Change = Change {
@@ -148,6 +197,7 @@ const OLDER: Change = Change {
 /// Models that always think, cannot be made to call a tool and do not continue their own words.
 const ALWAYS_THINKING: Change = Change {
     thinking: Some(Thinking::Always),
+    efforts: Some(Cow::Borrowed(&[Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh, Effort::Max])),
     forced_tool_choice: Some(false),
     prefill: Some(false),
     ..Change::NONE
@@ -160,7 +210,10 @@ pub struct CapabilityTable(Vec<(Pattern, Change)>);
 impl CapabilityTable {
     /// What is known, and over it an operator's rows, in their order.
     pub fn new<'a>(own: impl IntoIterator<Item = (&'a str, Change)>) -> Self {
-        let known = KNOWN.iter().map(|(pattern, change)| (Pattern::new(pattern), change.clone()));
+        let row = |(patterns, change): &'static (&[&str], Change)| {
+            patterns.iter().map(move |pattern| (Pattern::new(pattern), change.clone()))
+        };
+        let known = KNOWN.iter().flat_map(row);
         let own = own.into_iter().map(|(pattern, change)| (Pattern::new(pattern), change));
         Self(known.chain(own).collect())
     }

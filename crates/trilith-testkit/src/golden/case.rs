@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use trilith_core::{DialectId, Loss, Settings, StreamOptions, Turn};
-use trilith_dialect::{ALL_CAPABILITIES, DIALECTS, Dialect, NameMap, Quirks, Target};
+use trilith_dialect::{DIALECTS, Dialect, NameMap};
 
-use super::Files;
+use super::{Files, upstream::Upstream};
 use crate::{
     order,
     pipeline::{self, Heard, Played},
@@ -14,8 +14,6 @@ use crate::{
 
 /// The request id in rendered errors.
 const REQUEST: &str = "req_golden";
-/// The upstream's name for every model.
-const UPSTREAM_MODEL: &str = "upstream-model";
 
 /// Runs everything that the case gives.
 pub(super) fn run(files: &mut Files) -> Result<(), String> {
@@ -33,15 +31,11 @@ pub(super) fn run(files: &mut Files) -> Result<(), String> {
     if ran { Ok(()) } else { Err("the case gives nothing: no request, answer or errors".into()) }
 }
 
-fn target(stream: bool, quirks: &Quirks) -> Target<'_> {
-    Target { model: UPSTREAM_MODEL, stream, quirks, can: &ALL_CAPABILITIES }
-}
-
 fn request(files: &mut Files, from: &dyn Dialect, to: &dyn Dialect, pair: &str) -> Result<bool, String> {
     let Some(body) = files.given(&format!("request.{}.json", from.id().name())) else { return Ok(false) };
-    let quirks = Quirks::default();
+    let upstream = Upstream::of(files)?;
     let encoded = from.decode_request(&body).and_then(|turn| {
-        to.encode_request(&turn, &target(turn.stream.stream, &quirks)).map(|done| (turn, done))
+        to.encode_request(&turn, &upstream.target(turn.stream.stream)).map(|done| (turn, done))
     });
     match encoded {
         Ok((turn, encoded)) => {
@@ -78,8 +72,8 @@ fn asked(files: &Files, upstream: &dyn Dialect, client: &dyn Dialect) -> Result<
         return Ok((Turn { settings, ..Turn::default() }, NameMap::default()));
     };
     let turn = client.decode_request(&body).map_err(|why| format!("the request: {why:?}"))?;
-    let quirks = Quirks::default();
-    let encoded = upstream.encode_request(&turn, &target(true, &quirks)).map_err(|why| format!("{why:?}"))?;
+    let model = Upstream::of(files)?;
+    let encoded = upstream.encode_request(&turn, &model.target(true)).map_err(|why| format!("{why:?}"))?;
     Ok((turn, encoded.names))
 }
 

@@ -8,12 +8,13 @@
 //! | `answer.A.json`, `answer.A.sse` | for every dialect B: `A-to-B.response.json` and `A-to-B.response.sse`, the answer as B's client reads it, whole and streamed |
 //! | `errors.A.json`, a list of `{status, body}` | for every dialect B: `A-to-B.errors.json`, the same list as B's client reads it |
 //!
-//! With `request.B.json` in the same folder, the answer is one to that request. With both forms of an answer,
+//! `target.json` names the upstream's model and says what it can be asked for. With `request.B.json` in the same folder, the answer is one to that request. With both forms of an answer,
 //! the two must say the same. `TRILITH_GOLDEN=update` writes what is expected anew; it is then reviewed as a
 //! difference.
 
 mod case;
 mod files;
+mod upstream;
 
 use std::path::Path;
 

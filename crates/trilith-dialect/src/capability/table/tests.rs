@@ -6,6 +6,10 @@ fn names_say_what_a_model_takes() {
     for (model, sampling, forced, thinking, most) in [
         ("gpt-5.6", true, true, Thinking::Adaptive, None),
         ("claude-3-5-haiku-latest", true, true, Thinking::No, Some(8_192)),
+        ("gpt-5-mini", false, true, Thinking::Always, None),
+        ("openai/o3-mini", false, true, Thinking::Always, None),
+        ("gpt-5-chat-latest", true, true, Thinking::No, None),
+        ("kimi-k2-thinking", false, false, Thinking::Adaptive, None),
         ("claude-3-7-sonnet-latest", true, true, Thinking::Budget, Some(64_000)),
         ("claude-sonnet-4-20250514", true, true, Thinking::Budget, Some(32_000)),
         ("anthropic/claude-sonnet-4-5", true, true, Thinking::Budget, Some(64_000)),
@@ -14,7 +18,7 @@ fn names_say_what_a_model_takes() {
         ("claude-opus-5-5", false, false, Thinking::Always, Some(32_000)),
     ] {
         let can = table.of(model);
-        let found = (can.sampling, can.forced_tool_choice, can.thinking, can.max_output_tokens);
+        let found = (can.sampling, can.forced_tool_choice, can.thinking, can.usual_output_tokens);
         assert_eq!(found, (sampling, forced, thinking, most), "{model}");
     }
 }

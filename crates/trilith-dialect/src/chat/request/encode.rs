@@ -1,7 +1,7 @@
 //! A turn in an upstream's bytes.
 
 use trilith_core::{
-    DialectId, Effort, Error, Extra, ExtraField, Loss, Settings, TextFormat, Truncation, Turn, Verbosity,
+    DialectId, Error, Extra, ExtraField, Loss, Settings, TextFormat, Truncation, Turn, Verbosity,
 };
 
 use super::{write_messages, write_tools};
@@ -19,6 +19,9 @@ const MEANINGFUL: [(&str, &str); 4] = [
 /// the next as it is written.
 const ROOM: usize = 1 << 10;
 
+/// Where this wire's temperatures end.
+const HOTTEST: u8 = 2;
+
 /// A request being written.
 pub(super) struct Encoder<'t> {
     pub(super) turn: &'t Turn,
@@ -30,6 +33,7 @@ pub(super) struct Encoder<'t> {
 pub(in crate::chat) fn encode(turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {
     let mut encoder = Encoder { turn, target, names: NameMap::default(), losses: Vec::new() };
     let settings = &*turn.settings;
+    target.can.check_end(&settings.model, &turn.input)?;
     let many = turn.input.len() + settings.tools.len();
     let mut body = Vec::with_capacity(4096 + many * ROOM);
     let mut out = Object::new(&mut body);
@@ -85,12 +89,17 @@ impl Encoder<'_> {
 
     fn sampling(&mut self, settings: &Settings, out: &mut Object<'_>) {
         let sampling = &settings.sampling;
+        let can = self.target.can;
+        let drawn = can.sampling(sampling, HOTTEST, None, &mut self.losses);
+        let mut sent = |name, value: Option<f64>| {
+            (name, value.filter(|value| can.samples(name, *value, &mut self.losses)))
+        };
         let floats = [
-            ("temperature", sampling.temperature),
-            ("top_p", sampling.top_p),
-            ("min_p", sampling.min_p),
-            ("presence_penalty", sampling.presence_penalty),
-            ("frequency_penalty", sampling.frequency_penalty),
+            ("temperature", drawn.temperature),
+            ("top_p", drawn.top_p),
+            sent("min_p", sampling.min_p),
+            sent("presence_penalty", sampling.presence_penalty),
+            sent("frequency_penalty", sampling.frequency_penalty),
         ];
         for (name, value) in floats {
             if let Some(value) = value
@@ -109,7 +118,7 @@ impl Encoder<'_> {
             with_logprobs = wanted;
         }
         let ints = [
-            ("top_k", sampling.top_k.map(i64::from)),
+            ("top_k", drawn.top_k.map(i64::from)),
             ("seed", sampling.seed),
             ("n", sampling.n.map(i64::from)),
             // Refused without the field above.
@@ -135,7 +144,7 @@ impl Encoder<'_> {
             list.end();
         }
         let limit = &*self.target.quirks.max_tokens_field;
-        if let Some(tokens) = settings.limits.max_output_tokens
+        if let Some(tokens) = can.most_tokens(settings.limits, &mut self.losses)
             && self.takes(limit)
         {
             out.int(limit, tokens);
@@ -143,7 +152,7 @@ impl Encoder<'_> {
     }
 
     fn output(&mut self, settings: &Settings, out: &mut Object<'_>) {
-        if let Some(effort) = self.effort(settings)
+        if let Some(effort) = self.target.can.effort(&settings.reasoning, &mut self.losses)
             && self.takes("reasoning_effort")
         {
             out.string("reasoning_effort", effort.name());
@@ -165,24 +174,6 @@ impl Encoder<'_> {
         {
             response_format(format, out);
         }
-    }
-
-    /// The effort asked for, or the one that a token budget amounts to (translation contract §8.1).
-    fn effort(&mut self, settings: &Settings) -> Option<Effort> {
-        let reasoning = &settings.reasoning;
-        let Some(budget) = reasoning.budget_tokens else { return reasoning.effort };
-        if reasoning.effort.is_none() {
-            self.losses.push(Loss::warn("reasoning.budget_tokens", "sent as the nearest effort level"));
-            return Some(match budget {
-                0 => Effort::None,
-                1..8192 => Effort::Low,
-                8192..24576 => Effort::Medium,
-                24576..49152 => Effort::High,
-                _ => Effort::Xhigh,
-            });
-        }
-        self.losses.push(Loss::warn("reasoning.budget_tokens", "the effort level is sent instead"));
-        reasoning.effort
     }
 
     fn identity(&mut self, settings: &Settings, out: &mut Object<'_>) {

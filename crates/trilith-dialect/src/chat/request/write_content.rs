@@ -6,6 +6,7 @@ use trilith_core::{CacheMark, DialectId, Error, File, Image, Json, Loss, MediaSo
 
 use super::encode::Encoder;
 use crate::{
+    capability::UNNAMED_IMAGE,
     chat::json::{List, Object},
     scan::write_string,
 };
@@ -117,9 +118,12 @@ impl Encoder<'_> {
     }
 
     fn image(&mut self, at: &str, image: &Image, out: &mut Object<'_>) -> Result<(), Error> {
+        self.target.can.check_image(&self.turn.settings.model, at, image)?;
         let url: Cow<'_, str> = match &image.source {
             MediaSource::Url(url) => Cow::Borrowed(url),
-            MediaSource::Data { mime, base64 } => Cow::Owned(data_url(mime.as_deref(), base64, "image/png")),
+            MediaSource::Data { mime, base64 } => {
+                Cow::Owned(data_url(mime.as_deref(), base64, UNNAMED_IMAGE))
+            }
             MediaSource::FileId(_) => return Err(foreign_file(at)),
         };
         out.string("type", "image_url");
@@ -131,6 +135,7 @@ impl Encoder<'_> {
     }
 
     fn file(&mut self, at: &str, file: &File, own: Option<&Json>, out: &mut Object<'_>) -> Result<(), Error> {
+        self.target.can.check_file(&self.turn.settings.model, at, file)?;
         let data: Cow<'_, str> = match (&file.source, own) {
             (MediaSource::FileId(_), Some(own)) => {
                 out.string("type", "file");

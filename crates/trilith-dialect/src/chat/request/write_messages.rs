@@ -13,7 +13,7 @@ use super::{
     write_assistant::note,
     write_content::{Marks, text_part, unsayable},
 };
-use crate::chat::json::List;
+use crate::{chat::json::List, platform};
 
 /// What the model did between two things of others.
 #[derive(Default)]
@@ -36,6 +36,8 @@ struct Writer<'e, 't, 'w> {
     group: Group<'t>,
     marks: Marks,
     list: List<'w>,
+    /// How many items stand before the conversation.
+    lead: usize,
     /// The caller's name of the list, for paths.
     base: &'static str,
 }
@@ -60,7 +62,12 @@ pub(super) fn write(encoder: &mut Encoder<'_>, out: &mut Vec<u8>) -> Result<(), 
     let mut marks = Marks { total: marks(before) + marks(&turn.input), seen: 0 };
     for (base, items) in [("instructions", before), ("input", &turn.input)] {
         let results = Results::of(items);
-        let mut writer = Writer { encoder, items, results, group: Group::default(), marks, list, base };
+        let lead = match base {
+            "input" => items.iter().position(|item| !platform::leads(item)),
+            _ => None,
+        };
+        let lead = lead.unwrap_or(items.len());
+        let mut writer = Writer { encoder, items, results, group: Group::default(), marks, list, lead, base };
         writer.run()?;
         (marks, list) = (writer.marks, writer.list);
     }
@@ -100,7 +107,12 @@ impl<'t> Writer<'_, 't, '_> {
                 }
                 ItemBody::Message(message) => {
                     self.flush()?;
-                    self.spoken(place, item, message)?;
+                    let between = place >= self.lead && platform::speaks(message);
+                    if between && !self.encoder.target.can.system_between_turns {
+                        self.marked(place, item, message)?;
+                    } else {
+                        self.spoken(place, item, message)?;
+                    }
                 }
                 ItemBody::Reasoning(reasoning) => {
                     // Entries that came late, without text, belong to the turn they came in.
@@ -194,6 +206,25 @@ impl<'t> Writer<'_, 't, '_> {
             object.json(&field.name, &field.value);
         }
         object.end();
+        Ok(())
+    }
+
+    /// The platform's words in mid-conversation, for a model that takes them from the user only.
+    fn marked(&mut self, place: usize, item: &Item, message: &Message) -> Result<(), Error> {
+        let at = self.at(place);
+        let text = platform::marked(message)
+            .map_err(|(number, kind)| unsayable(&format!("{at}.content[{number}]"), kind))?;
+        let mut part = Part::text(text);
+        part.cache_mark = message.parts.iter().rev().find_map(|part| part.cache_mark);
+        let mut object = self.list.object();
+        object.string("role", "user");
+        self.encoder.content(&at, &[part], &mut self.marks, object.key("content"))?;
+        object.end();
+        for field in item.extra.of(DialectId::Chat) {
+            let why = "not taken by this model here";
+            self.encoder.losses.push(Loss::warn(format!("{at}.{}", field.name), why));
+        }
+        self.encoder.losses.push(Loss::emulate(at, platform::MARKED));
         Ok(())
     }
 

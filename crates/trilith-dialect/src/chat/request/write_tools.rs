@@ -42,7 +42,7 @@ impl<'t> Encoder<'t> {
                 if let Some(schema) = parameters {
                     object.json("parameters", schema);
                 }
-                if *strict == Some(true) {
+                if self.target.can.strict(at, *strict, &mut self.losses) == Some(true) {
                     object.bool("strict", true);
                 }
                 for (name, value) in function_fields(&tool.extra) {
@@ -176,12 +176,14 @@ pub(super) fn write(encoder: &mut Encoder<'_>, out: &mut Object<'_>) -> Result<(
         }
     }
     tools.end();
+    let can = encoder.target.can;
+    can.check_choice(&settings.model, settings.tool_choice.as_ref())?;
     if let Some(choice) = &settings.tool_choice
         && encoder.takes("tool_choice")
     {
         encoder.choice(choice, out)?;
     }
-    if let Some(parallel) = settings.parallel_tool_calls
+    if let Some(parallel) = can.parallel(settings.parallel_tool_calls, &mut encoder.losses)
         && encoder.takes("parallel_tool_calls")
     {
         out.bool("parallel_tool_calls", parallel);

@@ -3,11 +3,10 @@
 use trilith_core::{DialectId, Error, File, Image, Loss, MediaSource, Part};
 
 use super::{SOURCE, base64, encode::Encoder, write_blocks::unsayable};
-use crate::json::Object;
-
-const PDF: &str = "application/pdf";
-/// How base64 begins where the bytes begin as a PDF does.
-const PDF_MAGIC: &str = "JVBERi";
+use crate::{
+    capability::{PDF, UNNAMED_IMAGE, shown, type_of},
+    json::Object,
+};
 
 impl Encoder<'_> {
     pub(super) fn image(
@@ -20,18 +19,11 @@ impl Encoder<'_> {
         if image.detail.as_deref().is_some_and(|detail| detail != "auto") {
             self.losses.push(Loss::warn(format!("{at}.detail"), "Messages has no detail for images"));
         }
-        let types = &self.target.can.image_types;
-        if types.is_empty() {
-            return Err(unsayable(at, "an image for a model without eyes"));
-        }
+        self.target.can.check_image(&self.turn.settings.model, at, image)?;
         out.string("type", "image");
         match &image.source {
             MediaSource::Data { mime, base64 } => {
-                let mime = mime.as_deref().unwrap_or("image/png");
-                if !types.iter().any(|known| known == mime) {
-                    return Err(unsayable(at, &format!("an image of type {}", shown(mime))));
-                }
-                bytes(mime, base64, out);
+                bytes(mime.as_deref().unwrap_or(UNNAMED_IMAGE), base64, out);
             }
             MediaSource::Url(url) => address(url, out),
             MediaSource::FileId(_) => own_file(at, part, out)?,
@@ -49,37 +41,34 @@ impl Encoder<'_> {
         if file.detail.is_some() {
             self.losses.push(Loss::warn(format!("{at}.detail"), "Messages has no detail for documents"));
         }
+        self.target.can.check_file(&self.turn.settings.model, at, file)?;
         match &file.source {
-            MediaSource::Data { mime, base64 } => {
-                let mime = mime.as_deref().or_else(|| base64.starts_with(PDF_MAGIC).then_some(PDF));
-                match mime.or_else(|| named(file.filename.as_deref())) {
-                    Some(PDF) if self.target.can.pdf => {
-                        out.string("type", "document");
-                        bytes(PDF, base64, out);
-                    }
-                    Some(mime) if mime.starts_with("image/") => {
-                        let image = Image { source: file.source.clone(), detail: None };
-                        return self.image(at, part, &image, out);
-                    }
-                    Some(mime) if mime.starts_with("text/") || mime == "application/json" => {
-                        let text = base64::decode(base64).and_then(|bytes| String::from_utf8(bytes).ok());
-                        let text = text.ok_or_else(|| unsayable(at, "a text file that is not UTF-8"))?;
-                        out.string("type", "document");
-                        let mut source = out.object("source");
-                        source.string("type", "text");
-                        source.string("media_type", "text/plain");
-                        source.string("data", &text);
-                        source.end();
-                    }
-                    Some(mime) => return Err(unsayable(at, &format!("a file of type {}", shown(mime)))),
-                    None => return Err(unsayable(at, "a file of no known type")),
+            MediaSource::Data { base64, .. } => match type_of(file) {
+                Some(PDF) => {
+                    out.string("type", "document");
+                    bytes(PDF, base64, out);
                 }
-            }
-            MediaSource::Url(url) if self.target.can.pdf => {
+                Some(mime) if mime.starts_with("image/") => {
+                    let image = Image { source: file.source.clone(), detail: None };
+                    return self.image(at, part, &image, out);
+                }
+                Some(mime) if mime.starts_with("text/") || mime == "application/json" => {
+                    let text = base64::decode(base64).and_then(|bytes| String::from_utf8(bytes).ok());
+                    let text = text.ok_or_else(|| unsayable(at, "a text file that is not UTF-8"))?;
+                    out.string("type", "document");
+                    let mut source = out.object("source");
+                    source.string("type", "text");
+                    source.string("media_type", "text/plain");
+                    source.string("data", &text);
+                    source.end();
+                }
+                Some(mime) => return Err(unsayable(at, &format!("a file of type {}", shown(mime)))),
+                None => return Err(unsayable(at, "a file of no known type")),
+            },
+            MediaSource::Url(url) => {
                 out.string("type", "document");
                 address(url, out);
             }
-            MediaSource::Url(_) => return Err(unsayable(at, "a document for a model that reads none")),
             MediaSource::FileId(_) => {
                 out.string("type", "document");
                 own_file(at, part, out)?;
@@ -87,22 +76,6 @@ impl Encoder<'_> {
         }
         out.optional_string("title", file.filename.as_deref());
         Ok(())
-    }
-}
-
-/// A media type for an error text: short, whatever the caller wrote.
-fn shown(mime: &str) -> String {
-    mime.chars().take(64).collect()
-}
-
-/// The media type that a file's name tells of.
-fn named(name: Option<&str>) -> Option<&'static str> {
-    let (_, ending) = name?.rsplit_once('.')?;
-    match ending.to_ascii_lowercase().as_str() {
-        "pdf" => Some(PDF),
-        "txt" | "md" | "csv" | "log" => Some("text/plain"),
-        "json" => Some("application/json"),
-        _ => None,
     }
 }
 

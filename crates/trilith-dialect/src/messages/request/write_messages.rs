@@ -1,8 +1,6 @@
 //! Items in messages: turns of the user and of the assistant by turns, results first in the user's.
 
-use trilith_core::{
-    CallResult, Error, Instructions, Item, ItemBody, Json, Loss, Message, Part, PartKind, Role,
-};
+use trilith_core::{CallResult, Error, Instructions, Item, ItemBody, Json, Loss, Message, Part, Role};
 
 use super::{
     MESSAGE_PREFIX,
@@ -12,11 +10,11 @@ use super::{
     write_blocks::{Blocks, Marks, unsayable},
     write_calls::note,
 };
-use crate::json::{List, Object};
-
-/// How the platform's words are told from the user's where the model takes them before the conversation only
-/// (translation contract §2): a user text that begins and ends with these lines.
-const SYSTEM_TAG: [&str; 2] = ["<system-message>\n", "\n</system-message>"];
+use crate::{
+    capability::no_prefill,
+    json::{List, Object},
+    platform,
+};
 
 /// An assistant turn being written.
 #[derive(Default)]
@@ -66,7 +64,7 @@ pub(super) fn write(encoder: &mut Encoder<'_>, out: &mut Object<'_>) -> Result<(
     };
     let items: Vec<&Item> = before.iter().chain(&turn.input).collect();
     encoder.marks = Marks::of(&turn.settings.tools, &items, encoder.marked_whole());
-    let lead = items.iter().position(|item| !leads(item)).unwrap_or(items.len());
+    let lead = items.iter().position(|item| !platform::leads(item)).unwrap_or(items.len());
     let results = Results::of(&items);
     let before = before.len();
     // `system` comes first; the list below is written where `messages` stands.
@@ -86,15 +84,6 @@ pub(super) fn write(encoder: &mut Encoder<'_>, out: &mut Object<'_>) -> Result<(
     writer.end()?;
     out.key("messages").extend_from_slice(&messages);
     Ok(())
-}
-
-/// Whether the item may stand before the conversation without being part of it.
-fn leads(item: &Item) -> bool {
-    match &item.body {
-        ItemBody::Message(message) => matches!(message.role, Role::System | Role::Developer),
-        ItemBody::ToolsChange(_) => true,
-        _ => false,
-    }
 }
 
 impl<'t> Writer<'_, 't, '_> {
@@ -242,16 +231,11 @@ impl<'t> Writer<'_, 't, '_> {
             self.ends_on_assistant = false;
             return Ok(());
         }
-        let texts = message.parts.iter().enumerate().map(|(number, part)| match &part.kind {
-            PartKind::Text(text) => Ok(text.text.as_str()),
-            kind => Err(unsayable(&format!("{at}.content[{number}]"), kind.name())),
-        });
-        let texts = texts.collect::<Result<Vec<&str>, Error>>()?;
-        let told = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
-        let [open, close] = SYSTEM_TAG;
+        let told = platform::marked(message)
+            .map_err(|(number, kind)| unsayable(&format!("{at}.content[{number}]"), kind))?;
         let mut blocks = self.user()?;
         let mark = message.parts.iter().rev().find_map(|part| part.cache_mark);
-        let mut part = Part::text(format!("{open}{told}{close}"));
+        let mut part = Part::text(told);
         part.cache_mark = mark;
         self.encoder.owned_block(at, &part, &mut blocks)?;
         self.open = Open::User(blocks);
@@ -260,8 +244,7 @@ impl<'t> Writer<'_, 't, '_> {
                 .losses
                 .push(Loss::warn(format!("{at}.{}", field.name), "not taken by this model here"));
         }
-        let why = "sent as a marked text of the user's: the model takes such words only at the start";
-        self.encoder.losses.push(Loss::emulate(at, why));
+        self.encoder.losses.push(Loss::emulate(at, platform::MARKED));
         Ok(())
     }
 
@@ -425,12 +408,7 @@ impl<'t> Writer<'_, 't, '_> {
             self.first_is_the_users("input");
         }
         if self.ends_on_assistant && !self.encoder.target.can.prefill {
-            let text = format!(
-                "The conversation ends on the assistant's words, and the model '{}' does not support prefill. \
-                 End it with a user message.",
-                self.encoder.turn.settings.model
-            );
-            return Err(Error::bad_request("input", text).with_code("unsupported_parameter"));
+            return Err(no_prefill(&self.encoder.turn.settings.model));
         }
         self.list.end();
         Ok(())

@@ -9,11 +9,17 @@ use crate::json::Object;
 /// requires a number (translation contract §10).
 const DEFAULT_MAX_TOKENS: u64 = 4096;
 
+/// Where this wire's temperatures end.
+const HOTTEST: u8 = 1;
+
 impl Encoder<'_> {
     /// How many tokens may be written.
-    pub(super) fn most_tokens(&self, settings: &Settings) -> u64 {
-        let asked = settings.limits.max_output_tokens;
-        asked.or(self.target.can.max_output_tokens).unwrap_or(DEFAULT_MAX_TOKENS)
+    pub(super) fn most_tokens(&mut self, settings: &Settings) -> u64 {
+        let can = self.target.can;
+        let asked = can.most_tokens(settings.limits, &mut self.losses);
+        let most = can.max_output_tokens.unwrap_or(u64::MAX);
+        let usual = can.usual_output_tokens.or(can.max_output_tokens).unwrap_or(DEFAULT_MAX_TOKENS);
+        asked.unwrap_or(usual.min(most))
     }
 
     pub(super) fn sampling(
@@ -23,43 +29,19 @@ impl Encoder<'_> {
         out: &mut Object<'_>,
     ) -> Result<(), Error> {
         let sampling = &settings.sampling;
-        let mut temperature = sampling.temperature;
-        let (mut top_p, mut top_k) = (sampling.top_p, sampling.top_k);
-        let why = match (self.target.can.sampling, thinks) {
-            (false, _) => Some("the model takes no sampling settings"),
-            (true, Thinks::Derived) => Some("not taken while the model thinks"),
-            (true, _) => None,
-        };
-        if let Some(why) = why {
-            // The defaults say nothing, so leaving them out loses nothing.
-            if temperature.take().is_some_and(|value| value != 1.0) {
-                self.warn_once("temperature", why);
-            }
-            if top_p.take().is_some_and(|value| value != 1.0) {
-                self.warn_once("top_p", why);
-            }
-            if top_k.take().is_some() {
-                self.warn_once("top_k", why);
-            }
-        }
-        if let Some(value) = temperature
+        let unless = (thinks == Thinks::Derived).then_some("not taken while the model thinks");
+        let drawn = self.target.can.sampling(sampling, HOTTEST, unless, &mut self.losses);
+        if let Some(value) = drawn.temperature
             && self.takes("temperature")
         {
-            if value > 1.0 {
-                self.warn_once("temperature", "sent as 1, the most that Messages takes");
-            }
-            out.float("temperature", value.clamp(0.0, 1.0));
-            if top_p.is_some() && !self.target.can.temperature_with_top_p {
-                top_p = None;
-                self.warn_once("top_p", "the model does not take it beside temperature");
-            }
+            out.float("temperature", value);
         }
-        if let Some(value) = top_p
+        if let Some(value) = drawn.top_p
             && self.takes("top_p")
         {
             out.float("top_p", value);
         }
-        if let Some(value) = top_k
+        if let Some(value) = drawn.top_k
             && self.takes("top_k")
         {
             out.int("top_k", value);

@@ -1,10 +1,13 @@
 //! How hard to think, on the way out (translation contract §8.1).
 
-use trilith_core::{Effort, Loss, Settings, ToolChoice, ToolChoiceMode};
+use trilith_core::{Effort, Loss, Settings};
 
 use super::{THINKING, decode::OWN, encode::Encoder};
-use crate::Thinking;
-use crate::json::Object;
+use crate::{
+    Thinking,
+    capability::{budget_of, effort_of, forces},
+    json::Object,
+};
 
 /// The least that a thinking budget may be, in tokens.
 const LEAST_BUDGET: u64 = 1024;
@@ -18,28 +21,6 @@ pub(super) enum Thinks {
     AsWritten,
     /// By what the caller said on another wire.
     Derived,
-}
-
-/// The budget an effort stands for, in tokens.
-const fn budget(effort: Effort) -> u64 {
-    match effort {
-        Effort::None => 0,
-        Effort::Minimal | Effort::Low => 1024,
-        Effort::Medium => 8192,
-        Effort::High => 24_576,
-        Effort::Xhigh | Effort::Max => 49_152,
-    }
-}
-
-/// The effort a budget stands for.
-const fn effort_of(budget: u64) -> Effort {
-    match budget {
-        0 => Effort::None,
-        1..8192 => Effort::Low,
-        8192..24_576 => Effort::Medium,
-        24_576..49_152 => Effort::High,
-        _ => Effort::Xhigh,
-    }
 }
 
 impl Encoder<'_> {
@@ -93,7 +74,7 @@ impl Encoder<'_> {
                 Thinks::No
             }
             Thinking::Budget => {
-                let wanted = reasoning.budget_tokens.or(asked.map(budget)).unwrap_or(LEAST_BUDGET);
+                let wanted = reasoning.budget_tokens.or(asked.map(budget_of)).unwrap_or(LEAST_BUDGET);
                 self.budget(wanted, most, shown, out)
             }
             Thinking::Adaptive | Thinking::Always => {
@@ -136,14 +117,7 @@ impl Encoder<'_> {
         if can == Thinking::Always {
             return false;
         }
-        let forced = matches!(
-            self.turn.settings.tool_choice,
-            Some(
-                ToolChoice::Required
-                    | ToolChoice::Tool(_)
-                    | ToolChoice::Allowed { mode: ToolChoiceMode::Required, .. }
-            )
-        );
+        let forced = self.turn.settings.tool_choice.as_ref().is_some_and(forces);
         if forced {
             self.warn_once("reasoning", "the model cannot think when it must call a tool");
         } else if can == Thinking::Budget && self.bare_call {
@@ -158,8 +132,6 @@ impl Encoder<'_> {
     /// The effort to send: the nearest one that the model knows.
     pub(super) fn effort(&mut self, settings: &Settings, thinks: Thinks) -> Option<Effort> {
         let reasoning = &settings.reasoning;
-        let known: Vec<Effort> =
-            self.target.can.efforts.iter().copied().filter(|effort| *effort >= Effort::Low).collect();
         // Where the wire's own thinking has a budget, an effort beside it is the caller's to give.
         let wanted = match (reasoning.effort, reasoning.budget_tokens) {
             (None, Some(tokens))
@@ -171,8 +143,7 @@ impl Encoder<'_> {
             (effort, _) => effort,
         };
         let wanted = wanted.filter(|effort| *effort != Effort::None)?;
-        let at_most = known.iter().copied().filter(|effort| *effort <= wanted).max();
-        let nearest = at_most.or_else(|| known.iter().copied().min());
+        let nearest = self.target.can.nearest_effort(wanted, Effort::Low);
         match nearest {
             Some(effort) if effort != wanted => {
                 self.losses.push(Loss::warn("reasoning.effort", format!("sent as {}", effort.name())));

@@ -73,12 +73,8 @@ impl<'t> Encoder<'t> {
                 out.string("name", &self.names.outward(namespace, name));
                 out.optional_string("description", description.as_deref());
                 schema(at, parameters.as_ref(), out.key("input_schema"))?;
-                if *strict == Some(true) {
-                    if self.target.can.strict_tools {
-                        out.bool("strict", true);
-                    } else {
-                        self.losses.push(Loss::warn(format!("{at}.strict"), "the model has no strict tools"));
-                    }
+                if self.target.can.strict(at, *strict, &mut self.losses) == Some(true) {
+                    out.bool("strict", true);
                 }
             }
             ToolKind::Custom { name, description, format } => {
@@ -192,18 +188,9 @@ impl<'t> Encoder<'t> {
             }
             None => (None, None),
         };
-        if matches!(mode, Some("any" | "tool")) && !self.target.can.forced_tool_choice {
-            let text = format!(
-                "The model '{}' cannot be made to call a tool. Leave 'tool_choice' out or set it to auto.",
-                settings.model
-            );
-            return Err(Error::bad_request("tool_choice", text).with_code("unsupported_parameter"));
-        }
-        let mut single = settings.parallel_tool_calls == Some(false) && mode != Some("none");
-        if single && !self.target.can.single_tool_call {
-            self.warn_once("parallel_tool_calls", "the model cannot be held to one call at a time");
-            single = false;
-        }
+        self.target.can.check_choice(&settings.model, settings.tool_choice.as_ref())?;
+        let asked = settings.parallel_tool_calls.filter(|_| mode != Some("none"));
+        let single = self.target.can.parallel(asked, &mut self.losses) == Some(false);
         if mode.is_none() && !single || !self.takes("tool_choice") {
             return Ok(());
         }

@@ -6,11 +6,12 @@ use trilith_core::{
     Part, PartKind, Reasoning, ResultOutput, Role, Turn,
 };
 
-use super::{functions, settings_out};
+use super::{fitted, functions, settings_out};
 use crate::{
     dialect::{Encoded, Target},
     hints::unplaced,
     names::NameMap,
+    platform,
     responses::{
         call_id::wire_call_id,
         item::{View, result_type, write_item},
@@ -30,6 +31,7 @@ const ROOM: usize = 1 << 10;
 /// The turn asks for something that changes the answer's meaning and that this dialect cannot say.
 pub(in crate::responses) fn encode(turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {
     let settings = &turn.settings;
+    target.can.check_end(&settings.model, &turn.input)?;
     let mut encoded = Encoded::default();
     let many = turn.input.len() + settings.tools.len();
     let mut body = Vec::with_capacity(4096 + many * ROOM);
@@ -44,20 +46,20 @@ pub(in crate::responses) fn encode(turn: &Turn, target: &Target<'_>) -> Result<E
             object.str("instructions", &text);
         }
         Some(Instructions::Items(items)) => {
-            write_items(object.key("instructions"), items, "instructions", target, &mut encoded)?;
+            write_items(object.key("instructions"), (items, "instructions"), turn, target, &mut encoded)?;
         }
         None => {}
     }
-    write_items(object.key("input"), &turn.input, "input", target, &mut encoded)?;
+    write_items(object.key("input"), (&turn.input, "input"), turn, target, &mut encoded)?;
     write_tools(&mut object, turn, target, &mut encoded)?;
-    if let Some(parallel) = settings.parallel_tool_calls {
+    if let Some(parallel) = target.can.parallel(settings.parallel_tool_calls, &mut encoded.losses) {
         object.bool("parallel_tool_calls", parallel);
     }
     if let Some(most) = settings.max_tool_calls {
         object.int("max_tool_calls", most);
     }
     let carries = turn.input.iter().any(carries_native);
-    settings_out::write(&mut object, settings, carries, &mut encoded.losses)?;
+    settings_out::write(&mut object, settings, target.can, carries, &mut encoded.losses)?;
     object.close();
     encoded.body = drop_fields(body, target, &mut encoded.losses);
     Ok(encoded)
@@ -91,12 +93,14 @@ fn write_tools(
     encoded: &mut Encoded,
 ) -> Result<(), Error> {
     let settings = &turn.settings;
+    target.can.check_choice(&settings.model, settings.tool_choice.as_ref())?;
     if !target.quirks.custom_tools {
-        return functions::write(object, turn, encoded);
+        return functions::write(object, turn, target.can, encoded);
     }
+    let tools = fitted::tools(&settings.tools, "tools", target.can, &mut encoded.losses);
     let names = &mut encoded.names;
-    if !settings.tools.is_empty() {
-        write_list(object.key("tools"), &settings.tools, |out, tool| {
+    if !tools.is_empty() {
+        write_list(object.key("tools"), &*tools, |out, tool| {
             write_tool_mapped(out, tool, true, &mut Some(names));
         });
     }
@@ -108,13 +112,14 @@ fn write_tools(
 
 fn write_items(
     out: &mut Vec<u8>,
-    items: &[Item],
-    place: &str,
+    (items, place): (&[Item], &str),
+    turn: &Turn,
     target: &Target<'_>,
     encoded: &mut Encoded,
 ) -> Result<(), Error> {
     let marks = Marks::of(items);
     let mut mark = 0;
+    let lead = items.iter().position(|item| !platform::leads(item)).unwrap_or(items.len());
     out.push(b'[');
     let start = out.len();
     for (n, item) in items.iter().enumerate() {
@@ -122,6 +127,9 @@ fn write_items(
         if !accept(item, &path, target, &mut encoded.losses)? {
             continue;
         }
+        fitted::check_media(item, &path, &turn.settings.model, target.can)?;
+        let fit = fitted::item(item, n >= lead, &path, target.can, &mut encoded.losses)?;
+        let item = fit.as_ref().unwrap_or(item);
         let trimmed = marks.trim(item, &mut mark, &path, &mut encoded.losses);
         let item = trimmed.as_ref().unwrap_or(item);
         if out.len() > start {

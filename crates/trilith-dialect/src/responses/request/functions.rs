@@ -4,7 +4,7 @@
 use trilith_core::{CallKind, Error, Item, ItemBody, Json, Tool, ToolChoice, ToolKind, ToolRef, Turn};
 
 use crate::{
-    custom,
+    Capabilities, custom,
     dialect::{Encoded, effective_tools},
     flat_tools::{Placed, flat, wire_name},
     names::NameMap,
@@ -15,13 +15,18 @@ use crate::{
 };
 
 /// Writes the tools and the choice among them.
-pub(super) fn write(object: &mut Object<'_>, turn: &Turn, encoded: &mut Encoded) -> Result<(), Error> {
+pub(super) fn write(
+    object: &mut Object<'_>,
+    turn: &Turn,
+    can: &Capabilities,
+    encoded: &mut Encoded,
+) -> Result<(), Error> {
     let effective = effective_tools(&turn.settings, &turn.input);
     let mut list = Vec::new();
     for (n, tool) in effective.iter().enumerate() {
         let at = format!("tools[{n}]");
         for placed in flat(vec![*tool]) {
-            list.push(function(&at, placed, encoded)?);
+            list.push(function(&at, placed, can, encoded)?);
         }
     }
     if !list.is_empty() {
@@ -35,14 +40,19 @@ pub(super) fn write(object: &mut Object<'_>, turn: &Turn, encoded: &mut Encoded)
 }
 
 /// The tool as a function with its wire name.
-fn function(at: &str, (group, tool): Placed<'_>, encoded: &mut Encoded) -> Result<Tool, Error> {
+fn function(
+    at: &str,
+    (group, tool): Placed<'_>,
+    can: &Capabilities,
+    encoded: &mut Encoded,
+) -> Result<Tool, Error> {
     let mut out = tool.clone();
     out.kind = match &tool.kind {
         ToolKind::Function { name, description, parameters, strict } => ToolKind::Function {
             name: encoded.names.outward(group, name),
             description: description.clone(),
             parameters: parameters.clone(),
-            strict: *strict,
+            strict: can.strict(at, *strict, &mut encoded.losses),
         },
         ToolKind::Custom { name, description, format } => {
             let name = encoded.names.outward(group, name);

@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+mod fitted;
 mod functions;
 mod settings_in;
 mod settings_out;

@@ -3,6 +3,7 @@
 use trilith_core::{DialectId, Effort, Error, Json, Loss, Settings, TextFormat, Truncation, Verbosity};
 
 use crate::{
+    Capabilities,
     hints::unplaced,
     responses::object::{Object, write_list},
     scan::write_string,
@@ -11,6 +12,9 @@ use crate::{
 /// Fields of the state that Trilith holds itself, and of the connection: never an upstream's.
 const OURS: [&str; 4] = ["background_options", "generate", "stream_id", "type"];
 
+/// Where this wire's temperatures end.
+const HOTTEST: u8 = 2;
+
 /// Why a setting is lost. Open Responses has some of these fields and OpenAI has not.
 const NO_FIELD: &str = "not every Responses upstream has such a field; it was left out";
 
@@ -18,14 +22,16 @@ const NO_FIELD: &str = "not every Responses upstream has such a field; it was le
 pub(super) fn write(
     object: &mut Object<'_>,
     settings: &Settings,
+    can: &Capabilities,
     carries_reasoning: bool,
     losses: &mut Vec<Loss>,
 ) -> Result<(), Error> {
-    write_sampling(object, settings, losses)?;
-    if let Some(limit) = settings.limits.max_output_tokens {
+    write_sampling(object, settings, can, losses)?;
+    if let Some(limit) = can.most_tokens(settings.limits, losses) {
         object.int("max_output_tokens", limit);
     }
-    write_reasoning(object, settings, losses);
+    let effort = can.effort(&settings.reasoning, losses);
+    write_reasoning(object, settings, effort);
     write_text(object, settings);
     if let Some(truncation) = settings.truncation {
         object.str(
@@ -36,7 +42,8 @@ pub(super) fn write(
             },
         );
     }
-    write_include(object, settings, carries_reasoning);
+    let reasons = carries_reasoning || effort.is_some_and(|effort| effort != Effort::None);
+    write_include(object, settings, reasons);
     if let Some(pairs) = &settings.metadata {
         write_metadata(object.key("metadata"), pairs);
     }
@@ -52,12 +59,18 @@ pub(super) fn write(
     foreign(settings, losses)
 }
 
-fn write_sampling(object: &mut Object<'_>, settings: &Settings, losses: &mut Vec<Loss>) -> Result<(), Error> {
+fn write_sampling(
+    object: &mut Object<'_>,
+    settings: &Settings,
+    can: &Capabilities,
+    losses: &mut Vec<Loss>,
+) -> Result<(), Error> {
     let sampling = &settings.sampling;
-    if let Some(temperature) = sampling.temperature {
+    let drawn = can.sampling(sampling, HOTTEST, None, losses);
+    if let Some(temperature) = drawn.temperature {
         object.float("temperature", temperature);
     }
-    if let Some(top_p) = sampling.top_p {
+    if let Some(top_p) = drawn.top_p {
         object.float("top_p", top_p);
     }
     if let Some(top) = sampling.top_logprobs {
@@ -72,7 +85,7 @@ fn write_sampling(object: &mut Object<'_>, settings: &Settings, losses: &mut Vec
     }
     for (name, set) in [
         ("seed", sampling.seed.is_some()),
-        ("top_k", sampling.top_k.is_some()),
+        ("top_k", drawn.top_k.is_some()),
         ("min_p", sampling.min_p.is_some()),
     ] {
         if set {
@@ -97,16 +110,10 @@ fn has_members(json: &Json) -> bool {
     json.as_str().bytes().any(|byte| byte == b':')
 }
 
-fn write_reasoning(object: &mut Object<'_>, settings: &Settings, losses: &mut Vec<Loss>) {
+fn write_reasoning(object: &mut Object<'_>, settings: &Settings, effort: Option<Effort>) {
     let reasoning = &settings.reasoning;
-    if reasoning.budget_tokens.is_some() && reasoning.effort.is_none() {
-        losses.push(Loss::warn(
-            "reasoning.budget_tokens",
-            "the upstream takes an effort instead of a number of tokens; its default stands",
-        ));
-    }
     let extra = || inner_extra(settings, "reasoning.");
-    let set = reasoning.effort.is_some()
+    let set = effort.is_some()
         || reasoning.summary.is_some()
         || reasoning.context.is_some()
         || reasoning.mode.is_some()
@@ -115,7 +122,7 @@ fn write_reasoning(object: &mut Object<'_>, settings: &Settings, losses: &mut Ve
         return;
     }
     let mut inner = Object::open(object.key("reasoning"));
-    inner.opt_str("effort", reasoning.effort.map(Effort::name));
+    inner.opt_str("effort", effort.map(Effort::name));
     inner.opt_str("summary", reasoning.summary.as_deref());
     inner.opt_str("context", reasoning.context.as_deref());
     inner.opt_str("mode", reasoning.mode.as_deref());
@@ -183,12 +190,11 @@ pub(in crate::responses) fn write_format(out: &mut Vec<u8>, format: &TextFormat,
     object.close();
 }
 
-fn write_include(object: &mut Object<'_>, settings: &Settings, carries_reasoning: bool) {
+fn write_include(object: &mut Object<'_>, settings: &Settings, reasons: bool) {
     const ENCRYPTED: &str = "reasoning.encrypted_content";
     const LOGPROBS: &str = "message.output_text.logprobs";
     let mut include: Vec<&str> = settings.include.iter().map(|word| &**word).collect();
     // Nothing is stored upstream: without this the reasoning would be lost to the next turn.
-    let reasons = carries_reasoning || settings.reasoning.effort.is_some_and(|effort| effort != Effort::None);
     if reasons && !include.contains(&ENCRYPTED) {
         include.push(ENCRYPTED);
     }

@@ -26,6 +26,7 @@ impl Build {
             efforts.sort_unstable();
             efforts.into()
         });
+        let most = self.number(section, "max_output");
         Change {
             forced_tool_choice: self.said(section, "forced_tool_choice"),
             single_tool_call: self.said(section, "single_tool_call"),
@@ -36,10 +37,14 @@ impl Build {
             json_schema: self.said(section, "json_schema"),
             strict_tools: self.said(section, "strict_tools"),
             pdf: self.said(section, "pdf"),
-            max_output_tokens: self.number(section, "max_output"),
+            max_output_tokens: most,
+            usual_output_tokens: most,
             thinking,
             efforts,
-            image_types: None,
+            image_types: self
+                .list(section, "image_types")
+                .map(|types| types.into_iter().map(Into::into).collect()),
+            max_temperature: self.number(section, "max_temperature"),
         }
     }
 }

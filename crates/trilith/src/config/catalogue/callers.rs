@@ -83,6 +83,12 @@ pub(super) static KEYS: &[Key] = &[
         "Whether it takes `temperature`, `top_p` and `top_k`.",
     ),
     Key::new(
+        "capabilities[].max_temperature",
+        Kind::Count(1, 2),
+        "1",
+        "The highest temperature it takes; a higher one is sent as this.",
+    ),
+    Key::new(
         "capabilities[].temperature_with_top_p",
         Kind::Flag,
         "false",
@@ -92,7 +98,7 @@ pub(super) static KEYS: &[Key] = &[
         "capabilities[].system_between_turns",
         Kind::Flag,
         "false",
-        "Whether it takes system messages between turns (`messages`).",
+        "Whether it takes system messages between turns.",
     ),
     Key::new(
         "capabilities[].json_schema",
@@ -103,11 +109,17 @@ pub(super) static KEYS: &[Key] = &[
     Key::new("capabilities[].strict_tools", Kind::Flag, "false", "Whether tools can be declared strict."),
     Key::new("capabilities[].pdf", Kind::Flag, "false", "Whether it reads PDF documents."),
     Key::new(
+        "capabilities[].image_types",
+        Kind::List("media type", check::image_type),
+        r#"["image/png", "image/jpeg"]"#,
+        "The types of images it reads; an image of another type is refused.",
+    ),
+    Key::new(
         "capabilities[].max_output",
         Kind::Count(1, 10_000_000),
         "32000",
-        "The most output tokens it takes; asked for where a `messages` request must name a limit and the caller did \
-         not.",
+        "The most output tokens it takes. More is sent as this, and so is nothing where a `messages` request must \
+         name a limit.",
     ),
     Key::new(
         "capabilities[].thinking",

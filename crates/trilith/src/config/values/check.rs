@@ -229,6 +229,14 @@ pub(in super::super) fn effort(text: &str) -> Verdict {
     Ok(())
 }
 
+/// A media type of images.
+pub(in super::super) fn image_type(text: &str) -> Verdict {
+    match text.strip_prefix("image/") {
+        Some(kind) if !kind.is_empty() && text.len() <= 64 => Ok(()),
+        _ => refuse("is no type of images", "write it as \"image/png\""),
+    }
+}
+
 /// Reads `sha256:` and 64 hexadecimal digits.
 pub(in super::super) fn parse_hash(text: &str) -> Option<[u8; 32]> {
     let digits = text.strip_prefix("sha256:")?.as_bytes();

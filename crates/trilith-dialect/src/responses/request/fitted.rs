@@ -1,0 +1,86 @@
+//! Items and tools as the model takes them, where that is less than the wire can say.
+
+use std::borrow::Cow;
+
+use trilith_core::{
+    Error, Item, ItemBody, Loss, Message, Part, PartKind, ResultOutput, Role, Tool, ToolKind,
+};
+
+use crate::{Capabilities, platform};
+
+/// The item in a form that the model takes; `None` where it takes it as it is. `between` tells that the
+/// conversation has begun.
+///
+/// # Errors
+/// There is no such form; the error names the part.
+pub(super) fn item(
+    item: &Item,
+    between: bool,
+    path: &str,
+    can: &Capabilities,
+    losses: &mut Vec<Loss>,
+) -> Result<Option<Item>, Error> {
+    let ItemBody::Message(message) = &item.body else { return Ok(None) };
+    if !between || can.system_between_turns || !platform::speaks(message) {
+        return Ok(None);
+    }
+    let text = platform::marked(message).map_err(|(number, kind)| {
+        let at = format!("{path}.content[{number}]");
+        let text = format!("'{at}' is {kind}, which the model takes from the user only.");
+        Error::bad_request(at, text).with_code("unsupported_parameter")
+    })?;
+    losses.push(Loss::emulate(path, platform::MARKED));
+    let mut part = Part::text(text);
+    part.cache_mark = message.parts.iter().rev().find_map(|part| part.cache_mark);
+    let message = Message { role: Role::User, parts: vec![part], phase: None, name: None };
+    Ok(Some(Item::new(ItemBody::Message(message))))
+}
+
+/// Refuses images and documents that the model does not read.
+///
+/// # Errors
+/// There is one; the error names its place.
+pub(super) fn check_media(item: &Item, path: &str, model: &str, can: &Capabilities) -> Result<(), Error> {
+    let (parts, field) = match &item.body {
+        ItemBody::Message(message) => (&message.parts, "content"),
+        ItemBody::Result(result) => match &result.output {
+            ResultOutput::Parts(parts) => (parts, "output"),
+            ResultOutput::Text(_) => return Ok(()),
+        },
+        _ => return Ok(()),
+    };
+    for (number, part) in parts.iter().enumerate() {
+        let at = || format!("{path}.{field}[{number}]");
+        match &part.kind {
+            PartKind::Image(image) => can.check_image(model, &at(), image)?,
+            PartKind::File(file) => can.check_file(model, &at(), file)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The tools with no more strictness than the model has.
+pub(super) fn tools<'t>(
+    tools: &'t [Tool],
+    path: &str,
+    can: &Capabilities,
+    losses: &mut Vec<Loss>,
+) -> Cow<'t, [Tool]> {
+    if can.strict_tools {
+        return Cow::Borrowed(tools);
+    }
+    let mut tools = tools.to_vec();
+    for (number, tool) in tools.iter_mut().enumerate() {
+        let at = format!("{path}[{number}]");
+        match &mut tool.kind {
+            ToolKind::Function { strict, .. } => *strict = can.strict(&at, *strict, losses),
+            ToolKind::Namespace { tools: members, .. } => {
+                let path = format!("{at}.tools");
+                *members = self::tools(members, &path, can, losses).into_owned();
+            }
+            ToolKind::Custom { .. } | ToolKind::Hosted { .. } => {}
+        }
+    }
+    Cow::Owned(tools)
+}
