@@ -108,24 +108,46 @@ ensure_venv() {
   cp "$wanted" "$stamp"
 }
 
-# The Node side: the official package wants Node 22, which Debian may not have; npm carries one. Sets NODE.
+# The Node side: the official packages want Node 22, which Debian may not have; npm carries one. Sets NODE.
 ensure_node() {
-  local place=$CACHE/node wanted=tests/blackbox/node/package.json
-  if ! cmp -s "$wanted" "$place/installed.json"; then
-    has npm || apt_install "npm, for the official Node client of the black-box tests" nodejs npm
-    mkdir -p "$place"
-    cp "$wanted" "$place/package.json"
-    local packages=()
-    node_is_new || packages+=("node-linux-$(node_arch)@^$NODE_PACKAGE_MAJOR")
-    say "installing the black-box tests' Node packages into $place ${packages[*]:+(with a newer Node: ${packages[*]})}"
-    (cd "$place" && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error \
-      --engine-strict=false "${packages[@]}" >&2)
-    cp "$wanted" "$place/installed.json"
-  fi
+  local place=$CACHE/node packages=()
+  node_is_new || packages+=("node-linux-$(node_arch)@^$NODE_PACKAGE_MAJOR")
+  npm_install "$place" tests/blackbox/node/package.json "${packages[@]}" || die "npm could not install the Node clients"
   NODE=$PWD/$place/node_modules/.bin/node
   [ -x "$NODE" ] || NODE=$(command -v node)
   # Node looks for packages beside the script that imports them.
   ln -sfn "../../../$place/node_modules" tests/blackbox/node/node_modules
+}
+
+# The coding agents, as their makers ship them: a program of some 400 MB each for this platform. Sets AGENTS, to
+# nothing where npm cannot have them: their tests are then skipped and say so. Needs NODE.
+ensure_agents() {
+  local place=$CACHE/agents
+  AGENTS=
+  if PATH=$(dirname "$NODE"):$PATH npm_install "$place" tests/blackbox/agents/package.json; then
+    AGENTS=$PWD/$place/node_modules
+  else
+    say "npm could not install the coding agents: their tests are skipped"
+  fi
+}
+
+# npm_install PLACE WANTED PACKAGE...: what the package.json WANTED pins, and PACKAGEs, into PLACE.
+npm_install() {
+  local place=$1 wanted=$2
+  shift 2
+  if cmp -s "$wanted" "$place/installed.json"; then return 0; fi
+  has npm || apt_install "npm, for the Node clients of the black-box tests" nodejs npm
+  mkdir -p "$place"
+  cp "$wanted" "$place/package.json"
+  say "installing into $place: $(npm_names "$wanted") $*"
+  (cd "$place" && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error \
+    --engine-strict=false "$@" >&2) || return 1
+  cp "$wanted" "$place/installed.json"
+}
+
+# The pins of a package.json, one after the other.
+npm_names() {
+  sed -nE 's/^    "([^"]+)": "([0-9][^"]*)",?$/\1@\2/p' "$1" | tr '\n' ' '
 }
 
 node_is_new() {

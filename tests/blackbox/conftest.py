@@ -9,6 +9,7 @@ import pathlib
 
 import pytest
 
+from agents import Agents, installed
 from configs import one_upstream
 from harness import Mock, Server, run_node
 
@@ -122,3 +123,14 @@ def gateway(starter):
 def node():
     """node(script, **environment) -> str: runs tests/blackbox/node/SCRIPT, fails on a non-zero exit."""
     return run_node
+
+
+@pytest.fixture
+def agents(tmp_path):
+    """Coding agents with a home of their own; skips where they are not installed."""
+    packages = installed()
+    folder = tmp_path / "agents"
+    folder.mkdir()
+    agents = Agents(packages, folder)
+    yield agents
+    agents.close()

@@ -11,5 +11,5 @@ def test_the_python_client_is_the_pinned_one():
 
 def test_the_node_client_runs_on_a_node_that_it_supports(node):
     seen = json.loads(node("versions.mjs"))
-    assert seen["openai"] == "7.59.0"
+    assert (seen["openai"], seen["anthropic"]) == ("7.59.0", "1.14.0")
     assert seen["node"] >= 22

@@ -1,4 +1,4 @@
-"""The official Node client: its flows live in node/, one script for each API."""
+"""The official Node clients: their flows live in node/, one script for each API."""
 
 import pytest
 
@@ -19,3 +19,21 @@ def test_flows(starter, node, dialect, script):
     }
     urls = {name: starter.gateway(text, dialect)[0].base_url for name, text in scripts.items()}
     assert node(script, **urls).strip() == "done"
+
+
+def test_flows_of_messages(starter, node, any_dialect):
+    scripts = {
+        "BASE_URL": GREETING.replace(" reasoning=2", ""),
+        "PARSE_URL": PLACE,
+        "TOOL_URL": WEATHER,
+        "TOOL_STREAM_URL": WEATHER,
+        "CUT_URL": CUT,
+        "FAIL_URL": "--- answer\ntext Hel\nfail server_error broken\n",
+        "LIMIT_URL": "--- answer\nerror 429 rate_limit_error slow down\n",
+        "BROKEN_URL": "--- answer\nerror 500 api_error broken\n",
+    }
+    started = {name: starter.gateway(text, any_dialect) for name, text in scripts.items()}
+    urls = {name: server.root_url for name, (server, _) in started.items()}
+    assert node("anthropic.mjs", **urls).strip() == "done"
+    # Threads are refused by us, and nothing of it reaches the upstream.
+    assert [len(started[name][1].requests()) for name in ("TOOL_URL", "TOOL_STREAM_URL")] == [2, 2]

@@ -1,4 +1,5 @@
 // Says which client runs on which Node.
-import { VERSION } from "openai/version";
+import { VERSION as anthropic } from "@anthropic-ai/sdk/version";
+import { VERSION as openai } from "openai/version";
 
-console.log(JSON.stringify({ openai: VERSION, node: Number(process.versions.node.split(".")[0]) }));
+console.log(JSON.stringify({ anthropic, openai, node: Number(process.versions.node.split(".")[0]) }));
