@@ -5,6 +5,8 @@ import json
 import anthropic
 import pytest
 
+from configs import model, provider
+
 GREETING = """
 --- answer
 text   Hello,
@@ -223,6 +225,81 @@ def test_the_request_id_has_its_name_however_the_path_is_spelled(gateway, path):
         answer = http.post(path, json=ASK)
     assert answer.status_code in (400, 404)
     assert answer.headers["request-id"] == answer.json()["request_id"] == answer.headers["x-request-id"]
+
+
+COUNTED = '--- answer path "/count_tokens"\nwhole\nbody {"input_tokens":14}\n\n--- answer\ntext x\n'
+
+
+def test_an_upstream_that_counts_is_asked(gateway):
+    server, upstream = gateway(COUNTED, "messages")
+    asked = {"model": "m", "messages": HI, "tools": [WEATHER], "system": "Be brief."}
+    with server.anthropic() as client:
+        counted = client.messages.count_tokens(**asked)
+        beta = client.beta.messages.count_tokens(**asked)
+    assert (counted.input_tokens, beta.input_tokens) == (14, 14)
+    sent = upstream.requests()
+    assert [request["path"].split("?")[0] for request in sent] == ["/v1/messages/count_tokens"] * 2
+    assert sent[0]["body"] == asked, "the bytes pass as they came"
+    assert sent[0]["headers"]["x-api-key"] == "upstream-secret"
+
+
+def test_a_count_opens_what_was_sealed(gateway):
+    script = "--- answer path \"/count_tokens\"\nwhole\nbody {\"input_tokens\":14}\n\n--- answer\nthink I think.\nsealed c2VhbGVk\ntext Done.\n"
+    server, upstream = gateway(script, "messages")
+    with server.openai() as client:
+        first = client.chat.completions.create(model="m", messages=HI, reasoning_effort="low")
+    details = [value for entry in first.choices[0].message.reasoning_details for value in entry.values()]
+    [envelope] = [value for value in details if str(value).startswith("tl1.")]
+    thought = {"type": "thinking", "thinking": "I think.", "signature": envelope}
+    history = [*HI, {"role": "assistant", "content": [thought, {"type": "text", "text": "Done."}]}, *HI]
+    with server.anthropic() as client:
+        assert client.messages.count_tokens(model="m", messages=history).input_tokens == 14
+    sent = json.dumps(upstream.bodies()[-1])
+    assert "c2VhbGVk" in sent and "tl1." not in sent and "max_tokens" not in sent
+
+
+@pytest.mark.parametrize("dialect", ["chat", "responses"])
+def test_without_an_upstream_that_counts_the_number_is_a_guess_and_says_so(gateway, dialect):
+    server, upstream = gateway(GREETING, dialect)
+    with server.anthropic() as client:
+        raw = client.messages.with_raw_response.count_tokens(
+            model="m", system="y" * 400, messages=[{"role": "user", "content": "x" * 4000}], tools=[WEATHER]
+        )
+        assert 1100 < raw.parse().input_tokens < 1300
+        assert "estimated" in raw.headers["x-trilith-warning"] and raw.headers["request-id"].startswith("req_")
+        with pytest.raises(anthropic.BadRequestError, match="strict"):
+            client.messages.count_tokens(model="m", messages=HI, extra_headers={"x-trilith-strict": "true"})
+    assert upstream.requests() == []
+
+
+def test_a_server_of_this_shape_that_does_not_count(starter):
+    lacking = starter.mock('--- answer path "/count_tokens"\nstatus 404\nwhole\nbody {"detail":"Not Found"}\n', "messages")
+    server = starter.serve(provider("one", lacking, "messages") + model("*", "one"))
+    with server.anthropic() as client:
+        raw = client.messages.with_raw_response.count_tokens(model="m", messages=HI)
+    assert raw.parse().input_tokens == 1 and "estimated" in raw.headers["x-trilith-warning"]
+
+
+def test_counts_fall_over_and_fail_like_any_request(starter):
+    broken = starter.mock('--- answer path "/count_tokens"\nerror 500 api_error broken\n', "messages")
+    good = starter.mock(COUNTED, "messages")
+    server = starter.serve(
+        provider("one", broken, "messages")
+        + provider("two", good, "messages")
+        + model("both", "one", "two")
+        + model("broken", "one")
+        + '\n[[keys]]\nname = "k"\nkey = "client-key-0123456789"\nmodels = ["both", "broken"]\n'
+    )
+    with server.anthropic(api_key="client-key-0123456789") as client:
+        assert client.messages.count_tokens(model="both", messages=HI).input_tokens == 14
+        with pytest.raises(anthropic.InternalServerError):
+            client.messages.count_tokens(model="broken", messages=HI)
+        with pytest.raises(anthropic.NotFoundError):
+            client.messages.count_tokens(model="other", messages=HI)
+    with server.anthropic(api_key="wrong") as client, pytest.raises(anthropic.AuthenticationError):
+        client.messages.count_tokens(model="both", messages=HI)
+    with server.http() as http:
+        assert http.get("/v1/messages/count_tokens").status_code == 405
 
 
 def test_models(gateway):

@@ -148,6 +148,14 @@ impl Error {
         Self::new(ErrorKind::Internal, Origin::Trilith, public)
     }
 
+    /// Whether the upstream knows nothing of the path that was asked, rather than of what was asked there: its
+    /// answer says so without a word of its own dialect.
+    pub fn is_no_such_path(&self) -> bool {
+        self.upstream
+            .as_ref()
+            .is_some_and(|fault| matches!(fault.status, Some(404 | 405 | 501)) && fault.kind.is_none())
+    }
+
     /// The same error with a code.
     #[must_use]
     pub fn with_code(mut self, code: impl Into<Cow<'static, str>>) -> Self {

@@ -39,7 +39,7 @@ pub use part::{
 pub use pattern::Pattern;
 pub use ports::{
     BoxFuture, BoxStream, Clock, EventStream, Headers, Ids, InputPage, ItemPage, ModelCall, RelayAnswer,
-    RelayCall, Sealer, Spawn, Store, StoreError, StoredContext, Upstream,
+    RelayCall, Sealer, Spawn, Store, StoreError, StoredContext, TokenCount, Upstream, Wanted,
 };
 pub use reasoning::{Carrier, CarrierKind, Origin, Reasoning};
 pub use response::{ApplyError, OutputItem, Response, ResponseState, Status};

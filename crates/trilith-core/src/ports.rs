@@ -39,11 +39,34 @@ pub struct EventStream {
     pub events: BoxStream<'static, Result<Vec<Event>, Error>>,
 }
 
+/// What a request asks of a model's place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// The model's answer.
+    #[default]
+    Answer,
+    /// How many tokens the request's input is; the model does not run.
+    InputTokens,
+}
+
+/// How many tokens a request's input is, as the place that would take it counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TokenCount {
+    /// Tokens.
+    pub tokens: u64,
+    /// What the request could not carry to this upstream.
+    pub losses: Vec<Loss>,
+    /// Response headers worth passing on, names in lower case.
+    pub headers: Headers,
+}
+
 /// A request whose bytes pass untouched.
 #[derive(Clone, Debug)]
 pub struct RelayCall {
     /// The body to send.
     pub body: Bytes,
+    /// What the body asks for.
+    pub wanted: Wanted,
     /// Whether the caller asked for a stream.
     pub stream: bool,
     /// The upstream's name for the model.
@@ -87,6 +110,15 @@ pub trait Upstream: Send + Sync {
     /// # Errors
     /// As for [`Upstream::call`].
     fn relay(&self, call: RelayCall) -> BoxFuture<'_, Result<RelayAnswer, Error>>;
+
+    /// Counts the tokens of a call's input without running the model; `None` where the place cannot say.
+    ///
+    /// # Errors
+    /// As for [`Upstream::call`].
+    fn count(&self, call: ModelCall) -> BoxFuture<'_, Result<Option<TokenCount>, Error>> {
+        drop(call);
+        Box::pin(std::future::ready(Ok(None)))
+    }
 
     /// The models it offers, where that can be asked.
     ///

@@ -6,7 +6,7 @@ use trilith_core::{
     DialectId, Error, Event, Headers, Loss, Response, Settings, StreamOptions, Tool, ToolKind, Turn, Usage,
 };
 
-use crate::{capability::Capabilities, names::NameMap, scan::Scan};
+use crate::{capability::Capabilities, counting::Counting, names::NameMap, scan::Scan};
 
 /// What the choice of road needs to know about a request, without decoding its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -118,6 +118,11 @@ pub trait Dialect: Send + Sync {
 
     /// The path below a provider's base address that takes a request.
     fn path(&self) -> &'static str;
+
+    /// How this wire counts the tokens of a request's input; `None` where it has no such question.
+    fn counting(&self) -> Option<&'static dyn Counting> {
+        None
+    }
 
     /// Client headers (lower case) that mean something to an upstream of this dialect and are no credential
     /// and no selector of an account.

@@ -2,6 +2,7 @@
 
 mod capability;
 pub mod chat;
+mod counting;
 mod custom;
 mod dialect;
 mod flat_tools;
@@ -29,6 +30,7 @@ mod typed;
 use trilith_core::DialectId;
 
 pub use capability::{ALL_CAPABILITIES, Capabilities, CapabilityTable, Change, Thinking};
+pub use counting::Counting;
 pub use dialect::{
     Dialect, Encoded, Peek, Quirks, Reader, Sniffed, Target, Writer, effective_tools, tool_name,
 };

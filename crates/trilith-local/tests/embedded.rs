@@ -107,6 +107,18 @@ fn a_conversation_is_answered_and_its_next_turn_reads_the_cache() {
 }
 
 #[test]
+fn a_count_is_what_an_answer_will_have_read() {
+    let upstream =
+        open(LoadOptions { queue: 1, context_tokens: NonZeroU32::new(256), ..LoadOptions::default() });
+    let asked = || vec![user("My name is Ada. What is my name?")];
+    let counted = wait(upstream.count(call(asked(), None))).unwrap().unwrap();
+    let usage = answer(&upstream, call(asked(), Some(1))).unwrap().usage.clone().unwrap();
+    assert_eq!((counted.tokens, counted.losses.len()), (usage.input_total, 0));
+    let Err(error) = wait(upstream.count(call(vec![user(&"word ".repeat(400))], None))) else { panic!() };
+    assert_eq!(error.kind, ErrorKind::ContextTooLong);
+}
+
+#[test]
 fn dropping_the_events_frees_the_model() {
     let upstream = open(LoadOptions { queue: 1, ..LoadOptions::default() });
     let long = wait(upstream.call(call(vec![user("Hi")], None))).unwrap();

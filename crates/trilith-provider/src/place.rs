@@ -6,9 +6,10 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use sha2::{Digest, Sha256};
 use trilith_core::{
-    BoxFuture, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer, RelayCall, Upstream,
+    BoxFuture, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer, RelayCall,
+    TokenCount, Upstream, Wanted,
 };
-use trilith_dialect::{CapabilityTable, Dialect, Quirks, Target};
+use trilith_dialect::{CapabilityTable, Counting, Dialect, Quirks, Target};
 use trilith_net::{Client, Request, Response, Timeouts};
 
 use crate::{
@@ -62,6 +63,8 @@ struct Inner {
     name: String,
     dialect: &'static dyn Dialect,
     uri: Uri,
+    /// Where input tokens are counted, and how, for dialects that can.
+    counting: Option<(&'static dyn Counting, Uri)>,
     models_uri: Uri,
     headers: HeaderMap,
     /// The credential itself, to keep it out of what the place says about it.
@@ -104,6 +107,11 @@ impl Place {
             };
             all.insert(key, value);
         }
+        let path = path.as_deref().unwrap_or_else(|| dialect.path());
+        let counting = match dialect.counting() {
+            Some(counting) => Some((counting, uri(&format!("{path}{}", counting.path()))?)),
+            None => None,
+        };
         let account = api_key.as_deref().map(fingerprint).unwrap_or_default();
         if let Some(key) = &api_key {
             let (field, value) = dialect.credential(key);
@@ -113,7 +121,8 @@ impl Place {
             all.insert(HeaderName::from_static(field), value);
         }
         Ok(Self(Arc::new(Inner {
-            uri: uri(path.as_deref().unwrap_or_else(|| dialect.path()))?,
+            uri: uri(path)?,
+            counting,
             models_uri: uri(models_path.as_deref().unwrap_or("/models"))?,
             headers: all,
             api_key: api_key.map(Into::into),
@@ -145,6 +154,7 @@ impl Inner {
     /// Sends a body; gives the answer if its status promises success.
     async fn post(
         &self,
+        uri: &Uri,
         body: Bytes,
         stream: bool,
         client: &trilith_core::Headers,
@@ -154,7 +164,7 @@ impl Inner {
         if stream {
             all.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
         }
-        let mut request = Request::new(Method::POST, self.uri.clone(), all, body);
+        let mut request = Request::new(Method::POST, uri.clone(), all, body);
         request.timeouts = self.timeouts;
         let answer = self.client.send(request).await.map_err(failure::of_exchange)?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.failed(answer).await) }
@@ -177,7 +187,7 @@ impl Inner {
         let target = Target { model: &call.model, stream: call.stream, quirks: &self.quirks, can: &can };
         let encoded = self.dialect.encode_request(&call.turn, &target)?;
         refuse(call.strict, &encoded.losses)?;
-        let answer = self.post(encoded.body.into(), call.stream, &call.headers).await?;
+        let answer = self.post(&self.uri, encoded.body.into(), call.stream, &call.headers).await?;
         let (head, body) = answer.into_parts();
         let passed = headers::answer(&head.headers);
         let losses = encoded.losses;
@@ -193,8 +203,32 @@ impl Inner {
         Ok(EventStream { losses, headers: passed, events: Box::pin(Whole(Some(events))) })
     }
 
+    /// Asks how long the input is. Servers that are shaped after a dialect do not always serve the question.
+    async fn count(&self, call: ModelCall) -> Result<Option<TokenCount>, Error> {
+        let Some((counting, uri)) = &self.counting else { return Ok(None) };
+        let can = self.capabilities.of(&call.model);
+        let target = Target { model: &call.model, stream: false, quirks: &self.quirks, can: &can };
+        let encoded = counting.encode_request(&call.turn, &target)?;
+        refuse(call.strict, &encoded.losses)?;
+        let answer = match self.post(uri, encoded.body.into(), false, &call.headers).await {
+            Err(error) if error.is_no_such_path() => return Ok(None),
+            answer => answer?,
+        };
+        let (head, body) = answer.into_parts();
+        let bytes = body.collect(self.max_answer_bytes).await.map_err(failure::of_exchange)?;
+        let tokens = counting
+            .decode_answer(&bytes)
+            .map_err(|error| failure::without(error, self.api_key.as_deref()))?;
+        Ok(Some(TokenCount { tokens, losses: encoded.losses, headers: headers::answer(&head.headers) }))
+    }
+
     async fn relay(&self, call: RelayCall) -> Result<RelayAnswer, Error> {
-        let answer = self.post(call.body, call.stream, &call.headers).await?;
+        let uri = match (call.wanted, &self.counting) {
+            (Wanted::Answer, _) => &self.uri,
+            (Wanted::InputTokens, Some((_, uri))) => uri,
+            (Wanted::InputTokens, None) => return Err(Error::internal("this place counts no tokens")),
+        };
+        let answer = self.post(uri, call.body, call.stream, &call.headers).await?;
         let (head, body) = answer.into_parts();
         Ok(RelayAnswer {
             status: head.status.as_u16(),
@@ -268,6 +302,10 @@ impl Upstream for Place {
 
     fn relay(&self, call: RelayCall) -> BoxFuture<'_, Result<RelayAnswer, Error>> {
         Box::pin(self.0.relay(call))
+    }
+
+    fn count(&self, call: ModelCall) -> BoxFuture<'_, Result<Option<TokenCount>, Error>> {
+        Box::pin(self.0.count(call))
     }
 
     fn models(&self) -> BoxFuture<'_, Result<Vec<Box<str>>, Error>> {

@@ -1,8 +1,8 @@
 //! How a response ends, from what the model and the upstream said (translation contract §12).
 
 use trilith_core::{
-    End, Error, FinishReason, Instructions, Item, ItemBody, PartKind, ResponseState, ResultOutput, Settings,
-    Status, Usage,
+    CustomFormat, End, Error, FinishReason, Instructions, Item, ItemBody, PartKind, ResponseState,
+    ResultOutput, Settings, Status, Tool, ToolKind, Usage,
 };
 
 /// The end that follows from the fold of everything the upstream said.
@@ -44,14 +44,19 @@ const BYTES_PER_TOKEN: usize = 4;
 pub(crate) fn estimate(input_bytes: usize, response: &ResponseState) -> Usage {
     let output: usize = response.output.iter().map(|output| text_bytes(&output.item)).sum();
     Usage {
-        input_total: input_bytes.div_ceil(BYTES_PER_TOKEN) as u64,
-        output_total: output.div_ceil(BYTES_PER_TOKEN) as u64,
+        input_total: tokens(input_bytes),
+        output_total: tokens(output),
         estimated: true,
         ..Usage::default()
     }
 }
 
-/// How much text a request holds, in bytes: its instructions and its whole context.
+/// How many tokens a text of so many bytes may be.
+pub(crate) const fn tokens(bytes: usize) -> u64 {
+    bytes.div_ceil(BYTES_PER_TOKEN) as u64
+}
+
+/// How much text a request holds, in bytes: its instructions, its tools and its whole context.
 pub(crate) fn input_bytes(settings: &Settings, context: &[Item]) -> usize {
     let items = |items: &[Item]| items.iter().map(text_bytes).sum::<usize>();
     let instructions = match &settings.instructions {
@@ -59,7 +64,31 @@ pub(crate) fn input_bytes(settings: &Settings, context: &[Item]) -> usize {
         Some(Instructions::Text(text)) => text.len(),
         Some(Instructions::Items(said)) => items(said),
     };
-    instructions + items(context)
+    let tools: usize = settings.tools.iter().map(tool_bytes).sum();
+    instructions + tools + items(context)
+}
+
+/// How much the model reads of a tool, in bytes.
+fn tool_bytes(tool: &Tool) -> usize {
+    match &tool.kind {
+        ToolKind::Function { name, description, parameters, .. } => {
+            let schema = parameters.as_ref().map_or(0, |schema| schema.as_str().len());
+            name.len() + description.as_ref().map_or(0, String::len) + schema
+        }
+        ToolKind::Custom { name, description, format } => {
+            let grammar = match format {
+                Some(CustomFormat::Grammar { definition, .. }) => definition.len(),
+                None | Some(CustomFormat::Text) => 0,
+            };
+            name.len() + description.as_ref().map_or(0, String::len) + grammar
+        }
+        ToolKind::Namespace { name, description, tools } => {
+            let members: usize = tools.iter().map(tool_bytes).sum();
+            name.len() + description.as_ref().map_or(0, String::len) + members
+        }
+        // What an upstream tells its model of a tool of its own is not known here.
+        ToolKind::Hosted { .. } => 0,
+    }
 }
 
 /// How much text an item holds, in bytes.
@@ -79,6 +108,7 @@ fn text_bytes(item: &Item) -> usize {
             ResultOutput::Text(text) => text.len(),
             ResultOutput::Parts(parts) => parts.iter().map(part).sum(),
         },
+        ItemBody::ToolsChange(change) => change.add.iter().map(tool_bytes).sum(),
         _ => 0,
     }
 }

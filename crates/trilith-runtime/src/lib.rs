@@ -4,6 +4,7 @@
 //! it comes here, and renders the run's events afterwards.
 
 mod carriers;
+mod count;
 mod end;
 mod envelope;
 mod failover;
@@ -15,6 +16,7 @@ mod start;
 mod stop;
 mod weight;
 
+pub use count::Counted;
 pub use end::of as end_of;
 pub use failover::{Candidate, Failover};
 pub use plan::{Road, plan};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use trilith_core::{
-    Clock, Created, DialectId, Error, ErrorKind, ErrorOrigin, EventStream, Headers, Ids, Item, Loss,
-    ModelCall, Origin, RelayAnswer, RelayCall, Response, ResponseId, Sealer, Settings, Spawn, Store,
-    StoreError, Turn,
+    BoxFuture, Clock, Created, DialectId, Error, ErrorKind, ErrorOrigin, Headers, Ids, Item, Loss, ModelCall,
+    Origin, RelayAnswer, RelayCall, Response, ResponseId, Sealer, Settings, Spawn, Store, StoreError, Turn,
+    Upstream, Wanted,
 };
 
 use crate::{
@@ -93,7 +93,12 @@ impl Runtime {
             self.store.check(created.created_at).await.map_err(unstorable)?;
         }
         let call = Call { turn, context, places, strict, headers };
-        let (answer, origin, stop) = call.run(&candidates, failover).await?;
+        let Asked { answer, place, candidate, losses: carried } =
+            call.ask(&candidates, failover, |upstream, call| upstream.call(call)).await?;
+        failover.answered(place);
+        let stop = stop_emulation(candidate, &settings);
+        let origin = origin(candidate).unwrap_or_else(|| no_wire(candidate));
+        losses.extend(carried);
         losses.extend(answer.losses);
 
         let response = Response::new(&created);
@@ -136,11 +141,13 @@ fn unstorable(error: StoreError) -> Error {
 }
 
 /// Sends a request's bytes to the first candidate that takes them; `body` makes the bytes for a candidate.
+/// `wanted` and `stream` say what is asked for.
 ///
 /// # Errors
 /// No candidate answered.
 pub async fn relay(
     candidates: &[Candidate],
+    wanted: Wanted,
     stream: bool,
     headers: &Headers,
     failover: &mut dyn Failover,
@@ -151,6 +158,7 @@ pub async fn relay(
         let (place, candidate) = tries.candidate(candidates)?;
         let call = RelayCall {
             body: body(candidate),
+            wanted,
             stream,
             model: candidate.model.clone(),
             headers: headers.clone(),
@@ -189,7 +197,7 @@ fn check_state(client: DialectId, turn: &mut Turn) -> Result<bool, Error> {
 }
 
 /// In strict mode the first thing dropped or approximated is an error.
-fn refuse_losses(strict: bool, losses: &[Loss]) -> Result<(), Error> {
+pub(crate) fn refuse_losses(strict: bool, losses: &[Loss]) -> Result<(), Error> {
     let warned = losses.iter().find(|loss| loss.disposition == trilith_core::Disposition::Warn);
     match warned {
         Some(loss) if strict => Err(Error::bad_request(
@@ -209,44 +217,52 @@ struct Prepared {
 }
 
 /// A call on its way through the candidates.
-struct Call {
-    turn: Turn,
-    context: Vec<Item>,
-    places: Places,
-    strict: bool,
-    headers: Headers,
+pub(crate) struct Call {
+    pub(crate) turn: Turn,
+    pub(crate) context: Vec<Item>,
+    pub(crate) places: Places,
+    pub(crate) strict: bool,
+    pub(crate) headers: Headers,
+}
+
+/// What a candidate answered.
+pub(crate) struct Asked<'c, T> {
+    pub(crate) answer: T,
+    /// Its place among the candidates. Whoever asked tells the policy that it answered.
+    pub(crate) place: usize,
+    pub(crate) candidate: &'c Candidate,
+    /// What the call could not carry to it.
+    pub(crate) losses: Vec<Loss>,
 }
 
 impl Call {
-    /// The first answer of a candidate, with its origin and the emulation of stop strings it needs.
-    async fn run(
+    /// The first answer of a candidate, each asked by `ask`.
+    pub(crate) async fn ask<'c, T>(
         mut self,
-        candidates: &[Candidate],
+        candidates: &'c [Candidate],
         failover: &mut dyn Failover,
-    ) -> Result<(EventStream, Arc<Origin>, Option<StopCutter>), Error> {
+        ask: for<'u> fn(&'u dyn Upstream, ModelCall) -> BoxFuture<'u, Result<T, Error>>,
+    ) -> Result<Asked<'c, T>, Error> {
         let mut tries = Tries::new(failover)?;
         let mut prepared: Option<Prepared> = None;
         let mut earlier: Option<Error> = None;
         loop {
             let (place, candidate) = tries.candidate(candidates)?;
-            let origin = origin(candidate);
             // A target that is tried again gets the very same call.
             let ready = match prepared.take() {
                 Some(same) if same.place == place => prepared.insert(same),
                 _ => {
                     let lone = candidates.len() == 1;
-                    let made = self.prepare(candidate, origin.as_deref(), lone);
+                    let made = self.prepare(candidate, origin(candidate).as_deref(), lone);
                     // What this candidate cannot take, an earlier one could: its failure is what ends the request.
                     let (call, losses) = made.map_err(|error| earlier.take().unwrap_or(error))?;
                     prepared.insert(Prepared { place, call, losses })
                 }
             };
-            match candidate.upstream.call(ready.call.clone()).await {
-                Ok(mut answer) => {
-                    tries.answered();
-                    answer.losses.splice(0..0, ready.losses.iter().cloned());
-                    let stop = stop_emulation(candidate, &ready.call.turn.settings);
-                    return Ok((answer, origin.unwrap_or_else(|| no_wire(candidate)), stop));
+            match ask(&*candidate.upstream, ready.call.clone()).await {
+                Ok(answer) => {
+                    let losses = std::mem::take(&mut ready.losses);
+                    return Ok(Asked { answer, place, candidate, losses });
                 }
                 Err(error) => {
                     earlier = Some(error.clone());

@@ -1,6 +1,7 @@
 //! Tests of the loop, with every port played by a fake.
 
 mod carriers;
+mod counts;
 mod drops;
 mod ends;
 mod events;

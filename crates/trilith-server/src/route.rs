@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue, Method, Request, Response, Version, header};
 use hyper::body::{Body, Incoming};
-use trilith_core::{DialectId, Error, ErrorKind, ErrorOrigin, ResponseId};
+use trilith_core::{
+    DialectId, Error, ErrorKind, ErrorOrigin, ResponseId,
+    Wanted::{self, Answer as ModelAnswer, InputTokens},
+};
 
 use crate::{
     answer::{self, Answer},
@@ -72,13 +75,12 @@ async fn dispatch(asked: Asked, body: &mut Incoming, segments: &[&str]) -> Respo
     let shared = if messages { DialectId::Messages } else { DialectId::Chat };
     let (client, result) = match (&method, segments) {
         (&Method::POST, ["v1", "chat", "completions"]) => {
-            (DialectId::Chat, Box::pin(api::model_call::answer(asked, body, DialectId::Chat)).await)
+            ask(asked, body, DialectId::Chat, ModelAnswer).await
         }
-        (&Method::POST, ["v1", "responses"]) => {
-            (DialectId::Responses, Box::pin(api::model_call::answer(asked, body, DialectId::Responses)).await)
-        }
-        (&Method::POST, ["v1", "messages"]) => {
-            (DialectId::Messages, Box::pin(api::model_call::answer(asked, body, DialectId::Messages)).await)
+        (&Method::POST, ["v1", "responses"]) => ask(asked, body, DialectId::Responses, ModelAnswer).await,
+        (&Method::POST, ["v1", "messages"]) => ask(asked, body, DialectId::Messages, ModelAnswer).await,
+        (&Method::POST, ["v1", "messages", "count_tokens"]) => {
+            ask(asked, body, DialectId::Messages, InputTokens).await
         }
         (&Method::GET, ["v1", "responses"]) if asked.head.headers.contains_key(header::UPGRADE) => {
             (DialectId::Responses, Err(no_socket()))
@@ -106,6 +108,11 @@ async fn dispatch(asked: Asked, body: &mut Incoming, segments: &[&str]) -> Respo
         (_, segments) => return not_served(segments, shared, &request_id),
     };
     result.unwrap_or_else(|error| answer::error(&error, client, &request_id))
+}
+
+/// A request to a model, on the heap: most requests to other paths need far less room.
+async fn ask(asked: Asked, body: &mut Incoming, client: DialectId, wanted: Wanted) -> (DialectId, Handled) {
+    (client, Box::pin(api::model_call::answer(asked, body, client, wanted)).await)
 }
 
 /// A segment of a path with its percent signs undone, where that is text.
@@ -147,7 +154,9 @@ fn not_served(segments: &[&str], client: DialectId, request_id: &str) -> Respons
 /// an operation of the wire that is not served here.
 fn methods(segments: &[&str]) -> Option<&'static str> {
     match segments {
-        ["v1", "chat", "completions"] | ["v1", "responses" | "messages"] => Some("POST"),
+        ["v1", "chat", "completions"]
+        | ["v1", "responses" | "messages"]
+        | ["v1", "messages", "count_tokens"] => Some("POST"),
         ["v1", "responses", id] if id.starts_with("resp_") => Some("GET, DELETE"),
         ["v1", "responses", id, "cancel"] if id.starts_with("resp_") => Some("POST"),
         ["v1", "responses", id, "input_items"] if id.starts_with("resp_") => Some("GET"),

@@ -1,4 +1,4 @@
-//! Small bodies beside the answers: the model list and the token count (dialects §1.1).
+//! The list of models (dialects §1.1).
 
 use serde::Serialize;
 
@@ -40,11 +40,4 @@ pub fn encode_list(names: &[&str], out: &mut Vec<u8>) {
 /// One model.
 pub fn encode_model(name: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(out, &model(name)).ok();
-}
-
-/// The answer to a count of a request's input tokens.
-pub fn encode_count(input_tokens: u64, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"input_tokens\":");
-    crate::json::int(out, input_tokens);
-    out.push(b'}');
 }

@@ -1,6 +1,7 @@
 //! Anthropic Messages (dialects §1), as Anthropic itself and the servers shaped after it speak it.
 
 mod auth;
+mod count;
 mod error;
 pub mod list;
 mod request;
@@ -16,7 +17,7 @@ use std::borrow::Cow;
 use trilith_core::{DialectId, Error, Event, Headers, Loss, Response, StreamOptions, Turn};
 
 use crate::{
-    Dialect, Encoded, NameMap, Peek, Reader, Sniffed, Target, Writer, json,
+    Counting, Dialect, Encoded, NameMap, Peek, Reader, Sniffed, Target, Writer, json,
     scan::{Kind, Scan},
 };
 
@@ -31,6 +32,10 @@ impl Dialect for Messages {
 
     fn path(&self) -> &'static str {
         "/messages"
+    }
+
+    fn counting(&self) -> Option<&'static dyn Counting> {
+        Some(&count::CountTokens)
     }
 
     fn forwarded_headers(&self) -> &'static [&'static str] {

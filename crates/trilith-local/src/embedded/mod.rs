@@ -17,7 +17,7 @@ use std::sync::Arc;
 use futures_core::Stream;
 use trilith_core::{
     Begin, BoxFuture, Clock, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer,
-    RelayCall, Upstream,
+    RelayCall, TokenCount, Upstream,
 };
 
 use crate::{Model, Step};
@@ -35,6 +35,22 @@ impl Embedded {
     /// `name` is the provider's name in configuration; `clock` tells the templates what day it is.
     pub fn new(name: &str, model: Model, clock: Arc<dyn Clock>) -> Self {
         Self { name: name.into(), model, clock }
+    }
+
+    /// Counts by preparing the request as for an answer of no tokens, which never comes to the engine.
+    async fn count(&self, call: ModelCall) -> Result<Option<TokenCount>, Error> {
+        let prompt::Prepared { mut request, losses, .. } =
+            prompt::prepare(&call.turn, today::of_unix_ms(self.clock.unix_ms()))?;
+        refuse(call.strict, &losses)?;
+        request.max_tokens = Some(0);
+        let mut generation = self.model.generate(request).map_err(failure::of_request)?;
+        match poll_fn(|context| Pin::new(&mut generation).poll_next(context)).await {
+            Some(Step::Done { prompt_tokens, .. }) => {
+                Ok(Some(TokenCount { tokens: prompt_tokens.into(), losses, headers: Vec::new() }))
+            }
+            Some(Step::Failed(error)) => Err(failure::of_request(error)),
+            Some(_) | None => Err(failure::of_request(crate::GenerateError::Stopped)),
+        }
     }
 
     async fn answer(&self, call: ModelCall) -> Result<EventStream, Error> {
@@ -86,6 +102,10 @@ impl Upstream for Embedded {
 
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<EventStream, Error>> {
         Box::pin(self.answer(call))
+    }
+
+    fn count(&self, call: ModelCall) -> BoxFuture<'_, Result<Option<TokenCount>, Error>> {
+        Box::pin(self.count(call))
     }
 
     fn relay(&self, _: RelayCall) -> BoxFuture<'_, Result<RelayAnswer, Error>> {

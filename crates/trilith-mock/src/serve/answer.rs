@@ -37,6 +37,11 @@ pub(super) async fn play(
         return whole(stream, 405, refusal(shared, Error::bad_request("method", "only POST is answered")))
             .await;
     }
+    if !names_path(shared, request)
+        && let Some(count) = count(shared, request)
+    {
+        return whole(stream, 200, count).await;
+    }
     if !names_path(shared, request) && !request.route().ends_with(dialect.path()) {
         let why = format!("this mock speaks {} and answers {}", dialect.id().name(), dialect.path());
         return whole(stream, 404, refusal(shared, Error::bad_request("path", why))).await;
@@ -71,6 +76,17 @@ pub(super) async fn play(
 fn names_path(shared: &Shared, request: &Request) -> bool {
     let named = |when: &When| matches!(when, When::Path(text) if request.path.contains(text.as_str()));
     shared.script.answers.iter().any(|answer| answer.when.iter().any(named))
+}
+
+/// The answer to the question of how long a request is, in dialects that have it: a token for every four bytes.
+fn count(shared: &Shared, request: &Request) -> Option<Vec<u8>> {
+    let counting = shared.options.dialect.counting()?;
+    if !request.route().ends_with(counting.path()) {
+        return None;
+    }
+    let mut body = Vec::new();
+    counting.encode_answer(request.body.len().div_ceil(4) as u64, &mut body);
+    Some(body)
 }
 
 /// Waits for the client to leave; what it sends meanwhile is kept for the next request.

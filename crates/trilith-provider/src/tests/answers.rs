@@ -1,7 +1,7 @@
 //! What a place makes of an answer that promises success.
 
 use futures_util::StreamExt;
-use trilith_core::{ErrorKind, RelayCall, Retry, Upstream};
+use trilith_core::{ErrorKind, RelayCall, Retry, Upstream, Wanted};
 
 use super::server::{
     FRAMES, JSON, SSE, Says, WHOLE, call, chat, chunked, drain, finished, http, impatient, open_ended, text,
@@ -113,7 +113,13 @@ async fn relayed_answers_pass_byte_for_byte() {
         [(SSE, true, true), (JSON, true, false), ("", true, true), (SSE, false, true), ("", false, false)]
     {
         let (place, _) = chat(http("202 Accepted", headers, odd)).await;
-        let relay = RelayCall { body: "{}".into(), stream: asked, model: "m".into(), headers: Vec::new() };
+        let relay = RelayCall {
+            body: "{}".into(),
+            wanted: Wanted::Answer,
+            stream: asked,
+            model: "m".into(),
+            headers: Vec::new(),
+        };
         let mut answer = place.relay(relay).await.unwrap();
         assert_eq!((answer.status, answer.stream), (202, stream));
         let mut bytes = Vec::new();
@@ -127,7 +133,13 @@ async fn relayed_answers_pass_byte_for_byte() {
 #[tokio::test]
 async fn a_relayed_answer_that_breaks_says_so() {
     let (place, _) = chat(Says::Bytes(chunked(SSE, &FRAMES[..1], false))).await;
-    let relay = RelayCall { body: "{}".into(), stream: true, model: "m".into(), headers: Vec::new() };
+    let relay = RelayCall {
+        body: "{}".into(),
+        wanted: Wanted::Answer,
+        stream: true,
+        model: "m".into(),
+        headers: Vec::new(),
+    };
     let mut answer = place.relay(relay).await.unwrap();
     assert_eq!(answer.body.next().await.unwrap().unwrap(), FRAMES[0]);
     assert_eq!(answer.body.next().await.unwrap().unwrap_err().kind, ErrorKind::UpstreamBroken);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use trilith_core::{ErrorKind, ErrorOrigin, RelayCall, Retry, Upstream};
+use trilith_core::{ErrorKind, ErrorOrigin, RelayCall, Retry, Upstream, Wanted};
 use trilith_dialect::chat::Chat;
 
 use super::server::{JSON, KEY, SSE, Says, call, chat, chunked, drain, http, place, refused, settings};
@@ -54,7 +54,13 @@ async fn a_pause_changes_nothing_where_waiting_does_not_help() {
 #[tokio::test]
 async fn a_relay_fails_like_a_call() {
     let (place, _) = chat(http("429 Too Many Requests", JSON, SLOW_DOWN)).await;
-    let relay = RelayCall { body: "{}".into(), stream: true, model: "m".into(), headers: Vec::new() };
+    let relay = RelayCall {
+        body: "{}".into(),
+        wanted: Wanted::Answer,
+        stream: true,
+        model: "m".into(),
+        headers: Vec::new(),
+    };
     let relayed = place.relay(relay).await.err().unwrap();
     assert_eq!(relayed, refused(&place, true).await);
 }

@@ -1,8 +1,8 @@
 //! What a place sends.
 
 use bytes::Bytes;
-use trilith_core::{Disposition, RelayCall, Upstream};
-use trilith_dialect::{chat::Chat, responses::Responses};
+use trilith_core::{Disposition, RelayCall, Upstream, Wanted};
+use trilith_dialect::{chat::Chat, messages::Messages, responses::Responses};
 
 use super::server::{JSON, KEY, Server, WHOLE, call, chat, http, place, settings};
 
@@ -88,6 +88,7 @@ async fn relayed_bytes_pass_untouched() {
     let body = "{ \"model\":\"x\",  \"unknown\": 1e2 }";
     let relay = RelayCall {
         body: Bytes::from_static(body.as_bytes()),
+        wanted: Wanted::Answer,
         stream: false,
         model: "x".into(),
         headers: vec![("openai-beta".into(), "b".into())],
@@ -147,4 +148,54 @@ async fn the_models_are_those_that_the_place_lists() {
 
     let (missing, _) = chat(http("404 Not Found", "", "no such page")).await;
     assert_eq!(missing.models().await.err().unwrap().kind, trilith_core::ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn input_tokens_are_counted_below_the_requests_path() {
+    for (path, line) in [
+        (None, "POST /v1/messages/count_tokens HTTP/1.1"),
+        (Some("/up/messages"), "POST /v1/up/messages/count_tokens HTTP/1.1"),
+    ] {
+        let server = Server::default();
+        let address = server.start(http("200 OK", JSON, r#"{"input_tokens":14}"#)).await;
+        let mut settings = settings(format!("http://{address}/v1"), &Messages);
+        settings.path = path.map(Into::into);
+        let place = place(settings);
+        assert_eq!(place.count(call(true)).await.unwrap().unwrap().tokens, 14);
+        let asked = server.only();
+        assert_eq!((asked.line.as_str(), asked.all("accept").len()), (line, 0));
+        assert!(!asked.body.contains("max_tokens") && !asked.body.contains("stream"), "{}", asked.body);
+        let relay = RelayCall {
+            body: "{}".into(),
+            wanted: Wanted::InputTokens,
+            stream: false,
+            model: "m".into(),
+            headers: Vec::new(),
+        };
+        place.relay(relay).await.unwrap();
+        assert_eq!(server.asked.lock().unwrap()[1].line, line);
+    }
+}
+
+#[tokio::test]
+async fn a_place_may_not_be_able_to_count() {
+    let (place, server) = chat(http("200 OK", JSON, "{}")).await;
+    assert!(place.count(call(false)).await.unwrap().is_none());
+    assert!(server.asked.lock().unwrap().is_empty());
+    let known = r#"{"type":"error","error":{"type":"not_found_error","message":"model: m"}}"#;
+    for (status, body, unable) in [
+        ("404 Not Found", r#"{"detail":"Not Found"}"#, true),
+        ("405 Method Not Allowed", "<html>", true),
+        ("501 Not Implemented", "", true),
+        ("404 Not Found", known, false),
+        ("500 Sorry", "", false),
+        ("200 OK", "<html>", false),
+    ] {
+        let server = Server::default();
+        let address = server.start(http(status, JSON, body)).await;
+        let place = super::server::place(settings(format!("http://{address}/v1"), &Messages));
+        let answer = place.count(call(false)).await;
+        assert_eq!(matches!(answer, Ok(None)), unable, "{status} {body}");
+        assert_eq!(answer.is_err(), !unable, "{status} {body}");
+    }
 }

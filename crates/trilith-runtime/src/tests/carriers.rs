@@ -13,7 +13,7 @@ use super::{
 };
 use crate::envelope::{PURPOSE, pack};
 
-fn origin(upstream: &str, account: &str) -> Origin {
+pub(super) fn origin(upstream: &str, account: &str) -> Origin {
     Origin {
         dialect: DialectId::Responses,
         upstream: upstream.into(),
@@ -22,7 +22,7 @@ fn origin(upstream: &str, account: &str) -> Origin {
     }
 }
 
-fn envelope(data: &str, origin: &Origin) -> String {
+pub(super) fn envelope(data: &str, origin: &Origin) -> String {
     sealed(TENANT, PURPOSE, &pack(CarrierKind::Encrypted, data, origin))
 }
 

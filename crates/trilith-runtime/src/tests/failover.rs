@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use trilith_core::{Compaction, DialectId, Error, Item, ItemBody, Role, Status};
+
+use trilith_core::{Compaction, DialectId, Error, Item, ItemBody, Role, Status, Wanted};
 
 use super::{
     events::{answer, saying},
@@ -132,7 +133,8 @@ async fn bytes_go_to_the_first_that_takes_them() {
     let candidates = [candidate(&first), candidate(&second)];
     let mut policy = Policy::of(&[(1, 9)]);
     let body = |candidate: &crate::Candidate| Bytes::from(candidate.model.to_string());
-    let (answer, place) = relay(&candidates, true, &Vec::new(), &mut policy, &body).await.unwrap();
+    let (answer, place) =
+        relay(&candidates, Wanted::Answer, true, &Vec::new(), &mut policy, &body).await.unwrap();
     assert_eq!((answer.status, place), (200, 1));
     assert_eq!(policy.log.lines(), ["failed 0 upstream_broken", "pause 9", "answered 1"]);
 }

@@ -14,7 +14,7 @@ use tokio::{sync::Semaphore, task::JoinHandle};
 use trilith_core::{
     BoxFuture, Clock, DialectId, Error, Event, EventStream, Ids, InputPage, Item, ItemPage, Loss, ModelCall,
     RelayAnswer, RelayCall, Response, Sealer, Settings, Spawn, StateRef, Store, StoreError, StoredContext,
-    Turn, Upstream,
+    TokenCount, Turn, Upstream,
 };
 
 use crate::{Candidate, Failover, Request, Run, Runtime, Step};
@@ -261,6 +261,8 @@ pub(super) struct Scripted {
     account: &'static str,
     scripts: Mutex<VecDeque<Result<Script, Error>>>,
     pub(super) calls: Mutex<Vec<ModelCall>>,
+    /// What it counts, one answer a question.
+    counts: Mutex<VecDeque<Result<Option<TokenCount>, Error>>>,
     /// Whether an answer was dropped, which cancels the call.
     pub(super) dropped: Arc<AtomicBool>,
 }
@@ -273,6 +275,7 @@ impl Scripted {
             account: "account-1",
             scripts: Mutex::default(),
             calls: Mutex::default(),
+            counts: Mutex::default(),
             dropped: Arc::default(),
         }
     }
@@ -294,6 +297,11 @@ impl Scripted {
 
     pub(super) fn fails(self, error: Error) -> Self {
         self.scripts.lock().unwrap().push_back(Err(error));
+        self
+    }
+
+    pub(super) fn counts(self, answer: Result<Option<TokenCount>, Error>) -> Self {
+        self.counts.lock().unwrap().push_back(answer);
         self
     }
 
@@ -347,6 +355,12 @@ impl Upstream for Scripted {
             let headers = vec![("x-ratelimit-remaining-requests".into(), "9".into())];
             Ok(EventStream { losses, headers, events: Box::pin(events) })
         })
+    }
+
+    fn count(&self, call: ModelCall) -> BoxFuture<'_, Result<Option<TokenCount>, Error>> {
+        self.calls.lock().unwrap().push(call);
+        let answer = self.counts.lock().unwrap().pop_front().unwrap();
+        Box::pin(async { answer })
     }
 
     fn relay(&self, _: RelayCall) -> BoxFuture<'_, Result<RelayAnswer, Error>> {

@@ -1,11 +1,12 @@
-//! A request to a model, in any dialect: scan, admit, route, choose the road, answer.
+//! A request to a model, in any dialect: scan, admit, route, choose the road, answer. Or the question of how long its
+//! input is, which goes the same ways.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::body::Incoming;
-use trilith_core::{DialectId, Error, Headers, Status};
+use trilith_core::{DialectId, Error, Headers, Status, Turn, Wanted};
 use trilith_dialect::{Dialect, Peek, dialect, scan};
 use trilith_ops::{Principal, Road as MeteredRoad, Route};
 use trilith_runtime::{Candidate, Request, Road, Run, plan, relay};
@@ -27,7 +28,7 @@ use crate::{
 static STRICT: HeaderName = HeaderName::from_static("x-trilith-strict");
 
 /// Answers a request of a client that speaks `client`.
-pub(crate) async fn answer(asked: Asked, body: &mut Incoming, client: DialectId) -> Handled {
+pub(crate) async fn answer(asked: Asked, body: &mut Incoming, client: DialectId, wanted: Wanted) -> Handled {
     let Asked { app, head, request_id } = asked;
     let Some(client) = dialect(client) else {
         return Err(Error::internal("this dialect is not part of this build"));
@@ -37,7 +38,7 @@ pub(crate) async fn answer(asked: Asked, body: &mut Incoming, client: DialectId)
         .inspect_err(|error| app.meter.error(error))?;
     let tenant = Arc::clone(&caller.principal.tenant);
     let mut exchange = Some(Exchange::new(&app, client.id(), tenant, request_id, caller.admission));
-    let call = ModelCall { app: &app, client, principal: &caller.principal, headers: &head.headers };
+    let call = ModelCall { app: &app, client, wanted, principal: &caller.principal, headers: &head.headers };
     let outcome =
         match body::read(&head.headers, body, app.limits.body_bytes, app.limits.header_timeout).await {
             Ok(bytes) => call.run(bytes, &mut exchange).await,
@@ -59,6 +60,7 @@ fn fail(exchange: &mut Exchange, error: &Error, client: &dyn Dialect) {
 struct ModelCall<'a> {
     app: &'a Arc<App>,
     client: &'static dyn Dialect,
+    wanted: Wanted,
     principal: &'a Principal,
     headers: &'a HeaderMap,
 }
@@ -90,7 +92,7 @@ impl ModelCall<'_> {
         let mut failover = RouteFailover::new(self.app, &route);
         let headers = self.forwarded();
         if roads.clone().all(|road| road == Road::Passthrough) {
-            let stream = peek.stream;
+            let stream = peek.stream && self.wanted == Wanted::Answer;
             let asked = peek.model.clone().unwrap_or_default();
             let spliced = |candidate: &Candidate| {
                 if *candidate.model == *asked {
@@ -99,10 +101,14 @@ impl ModelCall<'_> {
                 scan::splice(&bytes, &scanned, &candidate.model)
                     .map_or_else(|| bytes.clone(), |spliced| spliced.to_bytes())
             };
-            let (answer, place) = relay(&candidates, stream, &headers, &mut failover, &spliced).await?;
-            return Ok(self.pass(answer, &candidates[place], exchange.take()));
+            match relay(&candidates, self.wanted, stream, &headers, &mut failover, &spliced).await {
+                Ok((answer, place)) => return Ok(self.pass(answer, &candidates[place], exchange.take())),
+                // Servers that are shaped after a dialect do not always count: then it is guessed.
+                Err(error) if self.wanted == Wanted::InputTokens && error.is_no_such_path() => {}
+                Err(error) => return Err(error),
+            }
         }
-        let turn = self.client.decode_request_with(&headers, &bytes)?;
+        let turn = self.decode(&headers, &bytes)?;
         let options = turn.stream;
         let request = Request {
             tenant: Arc::clone(&self.principal.tenant),
@@ -112,6 +118,9 @@ impl ModelCall<'_> {
             strict: strict || route.strict,
             headers,
         };
+        if self.wanted == Wanted::InputTokens {
+            return self.count(request, &mut failover, exchange).await;
+        }
         let run = self.app.runtime.start(request, &mut failover).await?;
         let Some(mut exchange) = exchange.take() else {
             return Err(Error::internal("the request ended early"));
@@ -126,6 +135,42 @@ impl ModelCall<'_> {
             return Ok(answer);
         }
         self.whole(run, exchange).await
+    }
+
+    fn decode(&self, headers: &Headers, body: &[u8]) -> Result<Turn, Error> {
+        match (self.wanted, self.client.counting()) {
+            (Wanted::Answer, _) => self.client.decode_request_with(headers, body),
+            (Wanted::InputTokens, Some(counting)) => counting.decode_request(headers, body),
+            (Wanted::InputTokens, None) => Err(Error::internal("this dialect counts no tokens")),
+        }
+    }
+
+    /// Asks how long the input is.
+    async fn count(
+        &self,
+        request: Request,
+        failover: &mut RouteFailover<'_>,
+        exchange: &mut Option<Exchange>,
+    ) -> Result<Response<Answer>, Error> {
+        let upstreams: Vec<_> = request.candidates.iter().map(|at| Arc::clone(&at.upstream)).collect();
+        let counted = self.app.runtime.count(request, failover).await?;
+        let mut body = Vec::new();
+        if let Some(counting) = self.client.counting() {
+            counting.encode_answer(counted.tokens, &mut body);
+        }
+        if let Some(exchange) = exchange {
+            if let Some(upstream) = counted.place.and_then(|place| upstreams.get(place)) {
+                exchange.answered_by(upstream.name(), upstream.dialect(), MeteredRoad::Runtime);
+            }
+            exchange.first_byte();
+            exchange.losses(&counted.losses);
+            exchange.publish_losses();
+            exchange.finished(200);
+        }
+        let mut answer = answer::json(StatusCode::OK, body);
+        answer.headers_mut().extend(to_map(&counted.headers));
+        losses::add_headers(answer.headers_mut(), &losses::spelled(Some(self.client), &counted.losses));
+        Ok(answer)
     }
 
     /// The route of the asked model, and its places.

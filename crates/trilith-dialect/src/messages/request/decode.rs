@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trilith_core::{
     DialectId, Error, Headers, Instructions, Item, ItemBody, Message, Role, Settings, StateRef,
-    StreamOptions, Turn,
+    StreamOptions, Turn, Wanted,
 };
 
 use super::{
@@ -49,9 +49,26 @@ impl Version {
 /// The request or its `anthropic-version` is wrong; the error names the field as this wire spells it
 /// (`messages.0.content.1`).
 pub(crate) fn decode(headers: &Headers, body: &[u8]) -> Result<Turn, Error> {
+    read(headers, body, Wanted::Answer)
+}
+
+/// The same for a client that only wants to know how long its input is, and says nothing of an answer.
+///
+/// # Errors
+/// As for [`decode`].
+pub(crate) fn decode_count(headers: &Headers, body: &[u8]) -> Result<Turn, Error> {
+    read(headers, body, Wanted::InputTokens)
+}
+
+fn read(headers: &Headers, body: &[u8], wanted: Wanted) -> Result<Turn, Error> {
     let version = Version::of(headers)?;
     let mut request: Request<'_> = object::parse(body)?;
     surrogates::check(body)?;
+    if wanted == Wanted::InputTokens
+        && let Some(name) = of_an_answer(&request)
+    {
+        return Err(invalid(name, "Extra inputs are not permitted"));
+    }
     if request.thread.is_some() {
         let why = "server-held threads are not kept here; send the whole conversation in 'messages'";
         return Err(invalid("thread", why).with_code("thread_unsupported_request"));
@@ -74,11 +91,31 @@ pub(crate) fn decode(headers: &Headers, body: &[u8]) -> Result<Turn, Error> {
         ..Settings::default()
     };
     tools::decode(&mut request, &mut settings)?;
+    if wanted == Wanted::Answer && request.max_tokens.is_none() {
+        return Err(missing("max_tokens"));
+    }
     settings::decode(&mut request, version, &mut settings)?;
     keep(&mut settings.extra, "", std::mem::take(&mut request.rest));
     turn.settings = Arc::new(settings);
     turn.input = history::decode(messages, version)?;
     Ok(turn)
+}
+
+/// A field that only says what an answer should be.
+fn of_an_answer(request: &Request<'_>) -> Option<&'static str> {
+    let typed = [
+        ("max_tokens", request.max_tokens.is_some()),
+        ("stream", request.stream.is_some()),
+        ("stop_sequences", request.stop_sequences.is_some()),
+        ("metadata", request.metadata.is_some()),
+        ("service_tier", request.service_tier.is_some()),
+        ("temperature", request.temperature.is_some()),
+        ("top_p", request.top_p.is_some()),
+        ("top_k", request.top_k.is_some()),
+    ];
+    let there = typed.into_iter().find(|(_, there)| *there).map(|(name, _)| name);
+    let given = |name: &str| request.rest.iter().any(|(own, value)| &**own == name && value.get() != "null");
+    there.or_else(|| ["container", "inference_geo", "diagnostics"].into_iter().find(|name| given(name)))
 }
 
 /// What stands before the conversation: one text, or blocks as one message of the platform.

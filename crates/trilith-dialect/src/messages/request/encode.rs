@@ -1,6 +1,6 @@
 //! A turn in an upstream's bytes.
 
-use trilith_core::{DialectId, Error, Extra, ExtraField, Loss, Settings, Truncation, Turn};
+use trilith_core::{DialectId, Error, Extra, ExtraField, Loss, Settings, Truncation, Turn, Wanted};
 
 use super::{
     CACHE_CONTROL, METADATA_PREFIX, OUTPUT_PREFIX, THINKING, decode::OWN, write_blocks::Marks,
@@ -40,6 +40,18 @@ pub(super) struct Encoder<'t> {
 /// The turn asks for something that changes the answer's meaning and that this wire or this model cannot do;
 /// the error names the field.
 pub(crate) fn encode(turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {
+    write(turn, target, Wanted::Answer)
+}
+
+/// The same, asking how many tokens the turn is: nothing is said of an answer.
+///
+/// # Errors
+/// As for [`encode`].
+pub(crate) fn encode_count(turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {
+    write(turn, target, Wanted::InputTokens)
+}
+
+fn write(turn: &Turn, target: &Target<'_>, wanted: Wanted) -> Result<Encoded, Error> {
     let settings = &*turn.settings;
     let mut encoder = Encoder {
         turn,
@@ -57,16 +69,20 @@ pub(crate) fn encode(turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error>
     let mut out = Object::new(&mut body);
     out.string("model", target.model);
     let most = encoder.most_tokens(settings);
-    out.int("max_tokens", most);
+    if wanted == Wanted::Answer {
+        out.int("max_tokens", most);
+    }
     write_messages::write(&mut encoder, &mut out)?;
     write_tools::write(&mut encoder, &mut out)?;
     let thinks = encoder.thinking(settings, most, &mut out);
     encoder.output(settings, thinks, &mut out)?;
-    encoder.sampling(settings, thinks, &mut out)?;
-    encoder.identity(settings, &mut out);
+    if wanted == Wanted::Answer {
+        encoder.sampling(settings, thinks, &mut out)?;
+        encoder.identity(settings, &mut out);
+    }
     encoder.unsaid(settings);
     encoder.own_fields(settings, &mut out);
-    if target.stream {
+    if target.stream && wanted == Wanted::Answer {
         out.bool("stream", true);
     }
     out.end();

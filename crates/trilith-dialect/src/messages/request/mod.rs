@@ -22,8 +22,8 @@ mod write_settings;
 mod write_thinking;
 mod write_tools;
 
-pub(super) use decode::decode;
-pub(super) use encode::encode;
+pub(super) use decode::{decode, decode_count};
+pub(super) use encode::{encode, encode_count};
 
 /// Marks, on an item, a field that belongs to the message around it.
 const MESSAGE_PREFIX: &str = "message.";

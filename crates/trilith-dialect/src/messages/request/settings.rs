@@ -22,7 +22,7 @@ pub(super) fn decode(
     settings: &mut Settings,
 ) -> Result<(), Error> {
     // No output at all is legal: it fills the cache.
-    settings.limits.max_output_tokens = Some(request.max_tokens.ok_or_else(|| missing("max_tokens"))?);
+    settings.limits.max_output_tokens = request.max_tokens;
     sampling(request, version, settings)?;
     output(request, settings)?;
     thinking(request, settings)?;

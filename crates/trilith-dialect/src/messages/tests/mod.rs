@@ -1,5 +1,6 @@
 //! The dialect as clients and upstreams see it.
 
+mod counts;
 mod errors;
 mod golden;
 mod hostile;

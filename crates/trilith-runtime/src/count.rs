@@ -1,0 +1,52 @@
+//! How many tokens a request's input is, without an answer of the model's.
+
+use trilith_core::{Error, Headers, Loss, TokenCount};
+
+use crate::{
+    carriers::{self, Places},
+    end,
+    failover::Failover,
+    start::{Asked, Call, Request, Runtime, refuse_losses},
+};
+
+/// A count, and who counted.
+pub struct Counted {
+    /// Tokens.
+    pub tokens: u64,
+    /// The place among the request's candidates of the one that counted; `None` for a guess.
+    pub place: Option<usize>,
+    /// What the request could not carry, and whether the number is a guess.
+    pub losses: Vec<Loss>,
+    /// The upstream's headers worth passing on.
+    pub headers: Headers,
+}
+
+impl Runtime {
+    /// Asks the first candidate that answers how many tokens the turn is. Where it has no way to say, the number is
+    /// guessed from the text as it is for upstreams that give no usage, and that is told as a loss.
+    ///
+    /// # Errors
+    /// What the turn holds cannot be read or sent, or no candidate answered.
+    pub async fn count(&self, request: Request, failover: &mut dyn Failover) -> Result<Counted, Error> {
+        let Request { tenant, client, mut turn, candidates, strict, headers } = request;
+        let mut context = std::mem::take(&mut turn.input);
+        let places = Places { client, history: 0, input: None };
+        carriers::open(&mut context, &*self.sealer, &tenant, &places)?;
+        let guess = end::tokens(end::input_bytes(&turn.settings, &context));
+        let mut losses = std::mem::take(&mut turn.losses);
+        refuse_losses(strict, &losses)?;
+        let call = Call { turn, context, places, strict, headers };
+        let Asked { answer, place, losses: carried, .. } =
+            call.ask(&candidates, failover, |upstream, call| upstream.count(call)).await?;
+        losses.extend(carried);
+        if let Some(TokenCount { tokens, losses: encoded, headers }) = answer {
+            failover.answered(place);
+            losses.extend(encoded);
+            return Ok(Counted { tokens, place: Some(place), losses, headers });
+        }
+        losses
+            .push(Loss::warn("input_tokens", "the upstream counts no tokens; estimated from the text alone"));
+        refuse_losses(strict, &losses)?;
+        Ok(Counted { tokens: guess, place: None, losses, headers: Headers::new() })
+    }
+}
