@@ -303,11 +303,34 @@ def test_counts_fall_over_and_fail_like_any_request(starter):
 
 
 def test_models(gateway):
-    server, _ = gateway("models a b\n--- answer\ntext x\n", "chat", '[[models]]\nname = "fast"\ntargets = [{ provider = "up", model = "a" }]\n')
+    """The official client goes from page to page by itself, in both directions."""
+    listed = [f"m{number:02}" for number in range(45)]
+    server, _ = gateway(
+        f"models {' '.join(listed)}\n--- answer\ntext x\n",
+        "chat",
+        model("fast", "up=m01"),
+    )
+    known = ["fast", *listed]
     with server.anthropic() as client:
         page = client.models.list()
-        assert "fast" in [model.id for model in page.data]
-        assert client.models.retrieve("fast").id == "fast"
+        assert [found.id for found in page.data] == known[:20] and page.has_more
+        assert (page.first_id, page.last_id) == (known[0], known[19])
+        assert [found.id for found in client.models.list()] == known
+        assert [found.id for found in client.models.list(limit=7)] == known
+        assert [found.id for found in client.models.list(after_id="m40")] == known[42:]
+        back = client.models.list(before_id="m05", limit=3)
+        assert [found.id for found in back.data] == ["m02", "m03", "m04"] and back.has_more
+        assert len(list(client.models.list(lifecycle=["active"]))) == 46
+        assert list(client.models.list(lifecycle=["retired"])) == []
+        found = client.models.retrieve("fast")
+        assert (found.id, found.type, found.lifecycle, found.display_name) == ("fast", "model", "active", "fast")
+        with pytest.raises(anthropic.BadRequestError, match="limit"):
+            client.models.list(limit=0)
+        with pytest.raises(anthropic.BadRequestError, match="after_id"):
+            client.models.list(after_id="nobody")
+    with server.openai() as client:
+        assert [found.id for found in client.models.list()] == known
+        assert client.models.retrieve("fast").object == "model"
 
 
 def ask(client, streamed: bool, **asked):

@@ -15,6 +15,7 @@ mod listen;
 mod losses;
 mod offered;
 mod percent;
+mod query;
 mod relay;
 mod route;
 mod stream;

@@ -14,6 +14,7 @@ use trilith_ops::Route;
 use crate::{
     admit, answer,
     app::App,
+    query,
     route::{Asked, Handled},
 };
 
@@ -39,7 +40,7 @@ pub(crate) async fn list(asked: &Asked, client: DialectId) -> Handled {
     names.retain(|name| caller.principal.may_call(name) && seen.insert(*name));
     names.truncate(MOST);
     let mut body = Vec::new();
-    models::encode_list(client, &names, &mut body);
+    models::encode_list(client, &names, &query::pairs(&asked.head.uri), &mut body)?;
     Ok(answer::json(StatusCode::OK, body))
 }
 

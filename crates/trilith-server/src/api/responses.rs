@@ -6,7 +6,7 @@ use trilith_dialect::{Dialect, responses};
 
 use crate::{
     admit::{self, Caller},
-    answer, percent,
+    answer, query,
     route::{Asked, Handled},
 };
 
@@ -36,7 +36,7 @@ impl Ask {
     }
 
     async fn get(&self, id: &str) -> Result<Vec<u8>, Error> {
-        if query(&self.asked, "stream").is_some_and(|value| value == "true") {
+        if query::value(&self.asked.head.uri, "stream").is_some_and(|value| value == "true") {
             let text = "a kept response is not streamed again; leave 'stream' out";
             return Err(Error::bad_request("stream", text).with_code("unsupported_parameter"));
         }
@@ -98,7 +98,7 @@ pub(crate) async fn input_items(asked: Asked, id: &str) -> Handled {
 }
 
 fn page(asked: &Asked) -> Result<InputPage, Error> {
-    let limit = match query(asked, "limit") {
+    let limit = match query::value(&asked.head.uri, "limit") {
         None => 20,
         Some(text) => text
             .parse()
@@ -106,22 +106,12 @@ fn page(asked: &Asked) -> Result<InputPage, Error> {
             .filter(|limit| (1..=100).contains(limit))
             .ok_or_else(|| Error::bad_request("limit", "'limit' must be a number from 1 to 100"))?,
     };
-    let ascending = match query(asked, "order").as_deref() {
+    let ascending = match query::value(&asked.head.uri, "order").as_deref() {
         None | Some("desc") => false,
         Some("asc") => true,
         Some(_) => return Err(Error::bad_request("order", "'order' must be 'asc' or 'desc'")),
     };
-    Ok(InputPage { limit, ascending, after: query(asked, "after").map(Into::into) })
-}
-
-/// A value of the query, with its percent signs undone.
-fn query(asked: &Asked, name: &str) -> Option<String> {
-    let query = asked.head.uri.query()?;
-    let value = query.split('&').find_map(|pair| {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (key == name).then_some(value)
-    })?;
-    percent::decode(value, true)
+    Ok(InputPage { limit, ascending, after: query::value(&asked.head.uri, "after").map(Into::into) })
 }
 
 fn not_found(id: &str) -> Error {

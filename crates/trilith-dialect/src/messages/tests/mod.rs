@@ -4,6 +4,7 @@ mod counts;
 mod errors;
 mod golden;
 mod hostile;
+mod models;
 mod order;
 mod reading;
 mod small;

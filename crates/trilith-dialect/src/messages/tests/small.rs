@@ -1,11 +1,10 @@
 //! The card, the tee and the small bodies.
 
-use serde_json::{Value, json};
 use trilith_core::DialectId;
 
 use crate::{
     Dialect, Sniffed,
-    messages::{Messages, list},
+    messages::Messages,
     scan::{Limits, scan},
 };
 
@@ -86,22 +85,4 @@ fn a_client_reads_of_its_own_fields() {
         assert_eq!(Messages.respell(path), own, "{path}");
         assert_eq!(Messages.respell(own), own, "{own}");
     }
-}
-
-#[test]
-fn models() {
-    let mut out = Vec::new();
-    list::encode_list(&["a", "b"], &mut out);
-    let body: Value = serde_json::from_slice(&out).unwrap();
-    assert_eq!(
-        (&body["first_id"], &body["last_id"], &body["has_more"]),
-        (&json!("a"), &json!("b"), &json!(false))
-    );
-    assert_eq!(body["data"][1]["display_name"], "b");
-    let mut out = Vec::new();
-    list::encode_model("a", &mut out);
-    assert_eq!(serde_json::from_slice::<Value>(&out).unwrap(), body["data"][0]);
-    let mut out = Vec::new();
-    list::encode_list(&[], &mut out);
-    assert_eq!(out, br#"{"data":[],"has_more":false,"first_id":null,"last_id":null}"#);
 }
