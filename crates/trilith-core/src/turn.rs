@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Item, Loss, Settings};
+use crate::{Completion, Item, Loss, Settings};
 
 /// One request, decoded.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +11,8 @@ pub struct Turn {
     pub settings: Arc<Settings>,
     /// The items, oldest first. Toward an upstream this is the whole context.
     pub input: Vec<Item>,
+    /// What makes it a text completion; `None` for a conversation.
+    pub completion: Option<Completion>,
     /// What the request says about server-held state.
     pub state: StateRef,
     /// How the answer is wanted.

@@ -2,6 +2,8 @@
 
 mod capability;
 pub mod chat;
+mod choices;
+mod chunks;
 mod counting;
 mod custom;
 mod dialect;
@@ -16,7 +18,9 @@ pub mod messages;
 pub mod models;
 mod mould;
 mod names;
+mod object;
 mod openai_error;
+mod openai_usage;
 mod platform;
 pub mod report;
 pub mod responses;
@@ -26,6 +30,7 @@ mod surrogates;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod values;
 
 use trilith_core::DialectId;
 

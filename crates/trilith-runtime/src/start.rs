@@ -286,6 +286,7 @@ impl Call {
         let turn = Turn {
             settings: Arc::clone(&self.turn.settings),
             input,
+            completion: self.turn.completion.clone(),
             state: self.turn.state.clone(),
             stream: self.turn.stream,
             losses: Vec::new(),

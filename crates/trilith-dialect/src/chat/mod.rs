@@ -14,7 +14,9 @@ use std::borrow::Cow;
 use trilith_core::{DialectId, Error, Event, Loss, Response, StreamOptions, Turn};
 
 use crate::{
-    Dialect, Encoded, NameMap, Peek, Reader, Sniffed, Target, Writer, json, openai_error,
+    Dialect, Encoded, NameMap, Peek, Reader, Sniffed, Target, Writer,
+    chunks::ChunkReader,
+    json, openai_error,
     scan::{Kind, Scan},
     spelling,
 };
@@ -64,7 +66,7 @@ impl Dialect for Chat {
     }
 
     fn reader(&self, names: NameMap) -> Box<dyn Reader> {
-        Box::new(stream::ChatReader::new(names))
+        Box::new(ChunkReader::new(stream::ChatChunks::new(names)))
     }
 
     fn decode_response(&self, body: &[u8], names: &NameMap, out: &mut Vec<Event>) -> Result<(), Error> {

@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use serde::Deserialize;
 
-use super::response::{usage::WireUsage, wire::Text};
-use crate::{Sniffed, typed};
+use crate::{Sniffed, loose::Text, openai_usage::WireUsage, typed};
 
 /// Looks at one payload of a stream, or at a whole body. Most payloads hold none of the words that matter
 /// and are not parsed; of one with counts, nothing but the counts is.

@@ -25,6 +25,7 @@ pub(super) struct Prepared {
 pub(super) fn prepare(turn: &Turn, today: Option<CalendarDate>) -> Result<Prepared, Error> {
     let settings = &*turn.settings;
     let mut report = Report::default();
+    report.losses.extend(turn.check_conversation()?);
     let sampling = sampling(settings)?;
     check_format(&settings.output)?;
     let (tools, offered) = tools::offer(settings, &turn.input, &mut report)?;

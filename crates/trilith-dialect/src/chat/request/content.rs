@@ -6,12 +6,12 @@ use trilith_core::{
 
 use super::{
     media,
-    settings::unknown_word,
     wire::{self, Breakpoint, Content},
 };
-use crate::chat::{
+use crate::{
+    chat::object::{invalid, keep, missing},
     json::Object,
-    object::{invalid, keep, missing},
+    values::unknown_word,
 };
 
 /// Which parts a role may use.

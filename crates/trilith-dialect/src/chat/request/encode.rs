@@ -31,7 +31,12 @@ pub(super) struct Encoder<'t> {
 }
 
 pub(in crate::chat) fn encode(turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {
-    let mut encoder = Encoder { turn, target, names: NameMap::default(), losses: Vec::new() };
+    let mut encoder = Encoder {
+        turn,
+        target,
+        names: NameMap::default(),
+        losses: turn.check_conversation()?.into_iter().collect(),
+    };
     let settings = &*turn.settings;
     target.can.check_end(&settings.model, &turn.input)?;
     let many = turn.input.len() + settings.tools.len();

@@ -7,10 +7,12 @@ use super::{
     ERROR_MARKER,
     content::{self, Allowed},
     messages,
-    settings::unknown_word,
     wire::{Content, Message},
 };
-use crate::chat::object::{invalid, missing};
+use crate::{
+    chat::object::{invalid, missing},
+    values::unknown_word,
+};
 
 const ROLES: [&str; 6] = ["developer", "system", "user", "assistant", "tool", "function"];
 

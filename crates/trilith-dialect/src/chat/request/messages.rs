@@ -8,7 +8,7 @@ use trilith_core::{
 
 use super::{
     content::{self, Allowed},
-    settings::{illegal_name, unknown_word},
+    settings::illegal_name,
     wire::{self, Content},
 };
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
         response::carriers,
     },
     is_legal,
+    values::unknown_word,
 };
 
 /// A message of anyone but the model.

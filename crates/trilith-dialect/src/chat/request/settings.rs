@@ -7,9 +7,9 @@ use crate::{
     chat::object::{invalid, json, missing},
     is_legal,
     scan::Kind,
+    values::{count, range, stops, unknown_word},
 };
 
-const MAX_STOPS: usize = 4;
 const MAX_CHOICES: u64 = 128;
 const MAX_TOP_LOGPROBS: u64 = 20;
 const MAX_PAIRS: usize = 16;
@@ -42,32 +42,6 @@ pub(super) fn decode(request: &mut Request<'_>, settings: &mut Settings) -> Resu
     Ok(())
 }
 
-fn range(name: &str, value: Option<f64>, low: f64, high: f64) -> Result<Option<f64>, Error> {
-    match value {
-        Some(number) if !(low..=high).contains(&number) => Err(invalid(
-            name,
-            format!("Invalid value for '{name}': expected a number from {low} to {high}, got {number}."),
-        )),
-        value => Ok(value),
-    }
-}
-
-fn count(name: &str, value: Option<u64>, low: u64, high: u64) -> Result<Option<u64>, Error> {
-    match value {
-        Some(number) if !(low..=high).contains(&number) => {
-            let text = if high == u64::MAX {
-                format!("Invalid value for '{name}': expected at least {low}, got {number}.")
-            } else {
-                format!(
-                    "Invalid value for '{name}': expected a whole number from {low} to {high}, got {number}."
-                )
-            };
-            Err(invalid(name, text))
-        }
-        value => Ok(value),
-    }
-}
-
 fn sampling(request: &mut Request<'_>, settings: &mut Settings) -> Result<(), Error> {
     let small = |value: Option<u64>| value.and_then(|value| u32::try_from(value).ok());
     let sampling = &mut settings.sampling;
@@ -92,13 +66,7 @@ fn sampling(request: &mut Request<'_>, settings: &mut Settings) -> Result<(), Er
         }
         sampling.logit_bias = Some(json(bias));
     }
-    if let Some(stop) = request.stop.take() {
-        if stop.0.len() > MAX_STOPS {
-            let text = format!("Invalid 'stop': expected at most {MAX_STOPS} strings, got {}.", stop.0.len());
-            return Err(invalid("stop", text));
-        }
-        sampling.stop = stop.0.into_iter().filter(|stop| !stop.is_empty()).collect();
-    }
+    sampling.stop = stops(request.stop.take())?;
     Ok(())
 }
 
@@ -190,15 +158,6 @@ fn identity(request: &mut Request<'_>, settings: &mut Settings) -> Result<(), Er
         settings.extra.push(DialectId::Chat, "store", Json::from_checked("true"));
     }
     Ok(())
-}
-
-/// Longest part of a caller's word that an error repeats, in characters.
-const WORD_SHOWN: usize = 64;
-
-pub(super) fn unknown_word(param: &str, word: &str, known: &[&str]) -> Error {
-    let word: String = word.chars().take(WORD_SHOWN).collect();
-    let known = known.join("', '");
-    invalid(param, format!("Invalid value for '{param}': '{word}'. Supported values are: '{known}'."))
 }
 
 pub(super) fn illegal_name(param: &str) -> Error {

@@ -5,13 +5,11 @@ use trilith_core::{
     ToolKind, ToolRef,
 };
 
-use super::{
-    settings::{illegal_name, unknown_word},
-    wire,
-};
+use super::{settings::illegal_name, wire};
 use crate::{
     chat::object::{invalid, json, keep, missing},
     is_legal, tool_name,
+    values::unknown_word,
 };
 
 /// The most tools OpenAI takes in one request.

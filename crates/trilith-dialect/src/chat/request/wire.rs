@@ -8,7 +8,10 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::chat::object::object;
+use crate::{
+    chat::object::object,
+    values::{Stop, collect},
+};
 
 object! {
     /// The whole body.
@@ -164,32 +167,6 @@ impl<'de> Deserialize<'de> for Content<'de> {
     }
 }
 
-/// One stop string or several.
-#[derive(Debug)]
-pub(super) struct Stop(pub(super) Vec<Box<str>>);
-
-impl<'de> Deserialize<'de> for Stop {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = Stop;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or an array of strings")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Stop(vec![text.into()]))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-                collect(seq).map(Stop)
-            }
-        }
-        deserializer.deserialize_any(Either)
-    }
-}
-
 /// A choice of tool: a word or an object.
 #[derive(Debug)]
 pub(super) enum Choice<'a> {
@@ -243,12 +220,4 @@ impl<'de> Deserialize<'de> for Pairs {
         }
         deserializer.deserialize_map(Members)
     }
-}
-
-fn collect<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec<T>, A::Error> {
-    let mut list = Vec::new();
-    while let Some(value) = seq.next_element()? {
-        list.push(value);
-    }
-    Ok(list)
 }

@@ -8,7 +8,10 @@ use super::{
     shown::{answer_id, finish_word, is_visible_call, stands_apart},
     usage,
 };
-use crate::chat::json::{List, Object};
+use crate::{
+    chat::json::{List, Object},
+    choices::{BREAK, choices, created},
+};
 
 pub(in crate::chat) fn encode(response: &Response, out: &mut Vec<u8>) {
     let mut object = Object::new(out);
@@ -37,17 +40,6 @@ pub(in crate::chat) fn encode(response: &Response, out: &mut Vec<u8>) {
         object.json(&field.name, &field.value);
     }
     object.end();
-}
-
-/// The upstream's own time belongs to the upstream's own id.
-pub(in crate::chat) fn created(response: &Response) -> i64 {
-    response.upstream.created_at.unwrap_or(response.created_at)
-}
-
-/// How many answers there are; an answer is never without one.
-pub(in crate::chat) fn choices(response: &Response) -> u16 {
-    let seen = response.output.iter().map(|output| output.choice.saturating_add(1)).max().unwrap_or(1);
-    seen.max(u16::try_from(response.finishes.len()).unwrap_or(u16::MAX)).max(1)
 }
 
 /// What a choice said, gathered from its items.
@@ -167,9 +159,6 @@ fn write_reasoning(list: &[&Reasoning], out: &mut Object<'_>) {
         details.end();
     }
 }
-
-/// What stands between two pieces of reasoning, and between two messages, which become one here.
-pub(in crate::chat) const BREAK: &str = "\n\n";
 
 fn write_audio(audio: &trilith_core::Audio, out: &mut Object<'_>) {
     let mut object = out.object("audio");

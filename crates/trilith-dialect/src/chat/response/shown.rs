@@ -1,18 +1,13 @@
 //! What a client sees of a response: its id, why it ended, and what has no place here.
 
-use trilith_core::{CallKind, FinishReason, Item, ItemBody, Loss, PartKind, Response, Status};
+use trilith_core::{CallKind, Item, ItemBody, Loss, PartKind, Response};
 
 use super::pieces;
+use crate::choices;
 
 /// The answer's id: the upstream's own where it is of this dialect, else one made from the response's.
 pub(in crate::chat) fn answer_id(response: &Response) -> String {
-    match response.upstream.upstream_id.as_deref() {
-        Some(id) if id.starts_with("chatcmpl-") => id.to_owned(),
-        _ => {
-            let stem = response.id.split_once('_').map_or(&*response.id, |(_, stem)| stem);
-            format!("chatcmpl-{stem}")
-        }
-    }
+    choices::answer_id(response, "chatcmpl-")
 }
 
 /// How many calls of a choice a client of this dialect can see.
@@ -26,30 +21,16 @@ pub(in crate::chat) fn is_visible_call(item: &Item) -> bool {
     matches!(&item.body, ItemBody::Call(call) if matches!(call.kind, CallKind::Function | CallKind::Custom))
 }
 
-/// Whether the message at `index` is another than what its choice said before, so that a blank line goes
-/// between them: the model calls it a remark or the answer, or something that is not shown here came between.
-/// Otherwise it goes on, since upstreams of this dialect send one content with reasoning and calls in it.
+/// Whether the message at `index` is another than what its choice said before.
 pub(in crate::chat) fn stands_apart(response: &Response, index: usize) -> bool {
-    let Some(output) = response.output.get(index) else { return false };
-    let before = response.output.get(..index).unwrap_or_default();
-    let Some(last) = before.iter().rfind(|other| other.choice == output.choice) else { return false };
-    let shown = matches!(last.item.body, ItemBody::Message(_) | ItemBody::Reasoning(_))
-        || is_visible_call(&last.item);
-    matches!(&output.item.body, ItemBody::Message(message) if message.phase.is_some() || !shown)
+    choices::stands_apart(response, index, |item| {
+        matches!(item.body, ItemBody::Message(_) | ItemBody::Reasoning(_)) || is_visible_call(item)
+    })
 }
 
 /// The finish word of a choice (translation contract §12).
 pub(in crate::chat) fn finish_word(response: &Response, choice: u16) -> &'static str {
-    let calls = visible_calls(response, choice) > 0;
-    let told = response.finishes.get(usize::from(choice)).and_then(Option::as_ref);
-    let cut = (response.status == Status::Incomplete).then_some(response.incomplete.as_ref()).flatten();
-    match told.or(cut) {
-        Some(FinishReason::Length | FinishReason::ContextWindow | FinishReason::Paused) => "length",
-        Some(FinishReason::ContentFilter | FinishReason::Refusal) => "content_filter",
-        None if response.status == Status::Incomplete => "length",
-        _ if calls => "tool_calls",
-        _ => "stop",
-    }
+    choices::finish_word(response, choice, || visible_calls(response, choice) > 0)
 }
 
 /// What the output holds that this dialect cannot show.

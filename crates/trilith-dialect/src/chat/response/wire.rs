@@ -10,9 +10,8 @@ use serde::{
 use serde_json::value::RawValue;
 use trilith_core::Begin;
 
-use super::usage::WireUsage;
 pub(in crate::chat) use crate::loose::{Number, Text};
-use crate::typed;
+use crate::{openai_usage::WireUsage, typed};
 
 /// A chunk or a whole body. What every chunk repeats stays unread after the first.
 #[derive(Debug, Deserialize)]

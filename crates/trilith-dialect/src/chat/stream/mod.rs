@@ -9,5 +9,5 @@ mod usual;
 mod writer;
 
 pub(super) use assemble::Assembler;
-pub(super) use reader::ChatReader;
+pub(super) use reader::ChatChunks;
 pub(super) use writer::ChatWriter;

@@ -2,8 +2,8 @@
 //! delta costs a few copies.
 
 use trilith_core::{
-    CallKind, DialectId, End, Event, Extra, Item, ItemBody, ItemStatus, Json, Logprob, Loss, PartSpace,
-    Response, Status, StreamOptions,
+    CallKind, DialectId, End, Event, Extra, Item, ItemBody, ItemStatus, Json, Logprob, PartSpace, Response,
+    Status, StreamOptions,
 };
 
 use crate::{
@@ -12,8 +12,7 @@ use crate::{
         json::{List, Object, int},
         response::{self, carriers, pieces, shared},
     },
-    frame::sse::write_comment,
-    openai_error,
+    chunks::{write_end, write_loss},
     scan::write_string,
     spelling,
 };
@@ -318,13 +317,10 @@ impl ChatWriter {
 
     fn end(&mut self, end: &End, response: &Response, out: &mut Vec<u8>) {
         self.ended = true;
-        match (end.status, &end.error) {
-            (Status::Completed | Status::Incomplete, _) => self.finish(response, out),
-            (_, Some(error)) => failure(error, out),
-            (Status::Cancelled, None) => failure(&cancelled(), out),
-            (_, None) => failure(&trilith_core::Error::internal("The answer failed."), out),
+        if matches!(end.status, Status::Completed | Status::Incomplete) {
+            self.finish(response, out);
         }
-        out.extend_from_slice(b"data: [DONE]\n\n");
+        write_end(end, spelling::chat, out);
     }
 
     fn finish(&mut self, response: &Response, out: &mut Vec<u8>) {
@@ -353,22 +349,6 @@ impl ChatWriter {
 
 fn unfinished(out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":null");
-}
-
-fn failure(error: &trilith_core::Error, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"data: ");
-    openai_error::render(error, spelling::chat, out);
-    out.extend_from_slice(b"\n\n");
-}
-
-fn cancelled() -> trilith_core::Error {
-    use trilith_core::{Error, ErrorKind, ErrorOrigin};
-    Error::new(ErrorKind::Conflict, ErrorOrigin::Caller, "The answer was cancelled.")
-}
-
-fn comment(loss: &Loss, out: &mut Vec<u8>) {
-    let text = format!("x-trilith-warning {}; {}", spelling::chat(&loss.path), loss.why);
-    write_comment(out, &text.replace(['\n', '\r'], " "));
 }
 
 impl Writer for ChatWriter {
@@ -403,7 +383,7 @@ impl Writer for ChatWriter {
             }
             Event::ItemDone { index, status, extra, .. } => self.done(*index, *status, extra, response, out),
             Event::Detail { dialect: DialectId::Chat, json, .. } => self.detail(json, response, out),
-            Event::Loss(loss) => comment(loss, out),
+            Event::Loss(loss) => write_loss(loss, spelling::chat, out),
             Event::End(end) => self.end(end, response, out),
             Event::Created(_)
             | Event::Status(_)

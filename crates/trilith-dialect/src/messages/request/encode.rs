@@ -57,7 +57,7 @@ fn write(turn: &Turn, target: &Target<'_>, wanted: Wanted) -> Result<Encoded, Er
         turn,
         target,
         names: NameMap::default(),
-        losses: Vec::new(),
+        losses: turn.check_conversation()?.into_iter().collect(),
         marks: Marks::default(),
         called: Vec::new(),
         bare_call: false,

@@ -56,7 +56,7 @@ pub(in crate::responses) fn decode(body: &[u8]) -> Result<Turn, Error> {
     tools(&root, &mut settings)?;
     settings_in::decode(&root, &mut settings)?;
     check_choice(&settings, &input, &state)?;
-    Ok(Turn { settings: Arc::new(settings), input, state, stream, losses: Vec::new() })
+    Ok(Turn { settings: Arc::new(settings), input, state, stream, ..Turn::default() })
 }
 
 fn model(root: &Field<'_, '_>) -> Result<Box<str>, Error> {

@@ -32,7 +32,8 @@ const ROOM: usize = 1 << 10;
 pub(in crate::responses) fn encode(turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {
     let settings = &turn.settings;
     target.can.check_end(&settings.model, &turn.input)?;
-    let mut encoded = Encoded::default();
+    let losses = turn.check_conversation()?.into_iter().collect();
+    let mut encoded = Encoded { losses, ..Encoded::default() };
     let many = turn.input.len() + settings.tools.len();
     let mut body = Vec::with_capacity(4096 + many * ROOM);
     let mut object = Object::open(&mut body);

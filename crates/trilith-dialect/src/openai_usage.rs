@@ -1,14 +1,14 @@
-//! Token counts of this dialect and of its relatives (translation contract §11, dialects §9 and §11).
+//! Token counts of Chat Completions, of Completions and of their relatives (translation contract §11, dialects §9
+//! and §11).
 
 use serde::Deserialize;
 use trilith_core::{CacheWrite, Usage};
 
-use super::wire::Number;
-use crate::chat::json::Object;
+use crate::{json::Object, loose::Number};
 
 /// The counts as upstreams send them.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub(in crate::chat) struct WireUsage {
+pub(crate) struct WireUsage {
     #[serde(default)]
     prompt_tokens: Number,
     #[serde(default)]
@@ -60,7 +60,7 @@ fn tokens(number: Number) -> Option<u64> {
 
 impl WireUsage {
     /// The canonical counts.
-    pub(in crate::chat) fn usage(self) -> Usage {
+    pub(crate) fn usage(self) -> Usage {
         let prompt = self.prompt_tokens_details.unwrap_or_default();
         let completion = self.completion_tokens_details.unwrap_or_default();
         let hit = tokens(self.prompt_cache_hit_tokens);
@@ -93,8 +93,8 @@ impl WireUsage {
     }
 }
 
-/// Appends the counts as this dialect's object (openai-checklist H26).
-pub(in crate::chat) fn write(usage: &Usage, out: &mut Vec<u8>) {
+/// Appends the counts as an object (openai-checklist H26).
+pub(crate) fn write(usage: &Usage, out: &mut Vec<u8>) {
     let mut object = Object::new(out);
     object.int("prompt_tokens", usage.input_total);
     object.int("completion_tokens", usage.output_total);
