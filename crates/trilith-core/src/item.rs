@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{DialectId, Extra, Json, Origin, Part, Reasoning, Tool};
+use crate::{DialectId, Extra, Json, Origin, Part, Pin, Reasoning, Tool};
 
 /// One unit of a conversation.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,12 +17,14 @@ pub struct Item {
     pub origin: Option<Arc<Origin>>,
     /// Fields that only one dialect understands.
     pub extra: Extra,
+    /// The rule by which it may go to local targets only. Travels with the stored item; no wire carries it.
+    pub pin: Option<Arc<Pin>>,
 }
 
 impl Item {
-    /// An item without id, status or origin.
+    /// An item without id, status, origin or pin.
     pub const fn new(body: ItemBody) -> Self {
-        Self { id: None, status: None, body, origin: None, extra: Extra::EMPTY }
+        Self { id: None, status: None, body, origin: None, extra: Extra::EMPTY, pin: None }
     }
 
     /// A message of plain text.

@@ -14,6 +14,7 @@ mod json;
 mod loss;
 mod part;
 mod pattern;
+mod pin;
 mod ports;
 mod reasoning;
 mod response;
@@ -39,6 +40,7 @@ pub use part::{
     TopLogprob,
 };
 pub use pattern::Pattern;
+pub use pin::{Pin, PinRule};
 pub use ports::{
     BoxFuture, BoxStream, Clock, EventStream, Headers, Ids, InputPage, ItemPage, ModelCall, RelayAnswer,
     RelayCall, Sealer, Spawn, Store, StoreError, StoredContext, TokenCount, Upstream, Wanted,

@@ -1,5 +1,6 @@
 //! The order in which one request tries its targets.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use trilith_core::Error;
@@ -42,6 +43,8 @@ struct State {
     tries: u32,
     /// Not again for this request.
     done: bool,
+    /// Never for this request.
+    barred: bool,
     /// The upstream's own wish, from its last answer.
     after: Option<Duration>,
 }
@@ -53,10 +56,19 @@ impl<'a> Attempts<'a> {
         Self { route, health, policy, states, next: 0, round: 0, waited: Duration::ZERO }
     }
 
+    /// Leaves only these targets (positions in [`Route::targets`]) to be tried; before the first try.
+    pub fn only(&mut self, targets: &HashSet<usize>) {
+        for (position, state) in self.states.iter_mut().enumerate() {
+            state.barred = !targets.contains(&position);
+            state.done |= state.barred;
+        }
+    }
+
     /// Where the request goes first: to the first target whose circuit lets it through, or, when all are open,
-    /// to the first of all, because a try is better than an error that nobody made. `None` for an empty route.
+    /// to the first that may be tried, because a try is better than an error that nobody made. `None` if there is
+    /// none.
     pub fn first(&mut self, now_ms: u64) -> Option<usize> {
-        let target = self.take_next(now_ms).or_else(|| (!self.route.targets.is_empty()).then_some(0))?;
+        let target = self.take_next(now_ms).or_else(|| self.states.iter().position(|state| !state.barred))?;
         self.mark(target);
         Some(target)
     }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+use trilith_core::{Pin, PinRule};
 
 use crate::limit::Slots;
 use crate::pattern::Names;
@@ -29,6 +30,8 @@ pub struct KeyEntry {
     pub models: Option<Vec<String>>,
     /// Most requests in work at a time; `None`: no limit of its own.
     pub max_requests: Option<usize>,
+    /// Whether what is said and made under the key may go to local targets only.
+    pub local_only: bool,
 }
 
 /// How a key is configured.
@@ -53,6 +56,8 @@ pub struct Principal {
     pub key_name: Arc<str>,
     /// Whose data is read and written.
     pub tenant: Arc<str>,
+    /// The rule by which the key's requests may go to local targets only.
+    pub pin: Option<Arc<Pin>>,
     models: Option<Names>,
     pub(crate) slots: Slots,
 }
@@ -107,7 +112,10 @@ impl Keys {
                 }
                 Entry::Vacant(place) => {
                     let models = entry.models;
+                    let name: Box<str> = entry.name.as_str().into();
+                    let pin = entry.local_only.then(|| Arc::new(Pin { rule: PinRule::Key, name }));
                     place.insert(Arc::new(Principal {
+                        pin,
                         key_name: entry.name.into(),
                         tenant: entry.tenant.into(),
                         models: models.map(|models| Names::new(models.iter().map(String::as_str))),
@@ -120,6 +128,7 @@ impl Keys {
             Arc::new(Principal {
                 key_name: "anonymous".into(),
                 tenant: DEFAULT_TENANT.into(),
+                pin: None,
                 models: None,
                 slots: Slots::new(None),
             })

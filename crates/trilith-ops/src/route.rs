@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use trilith_core::Pattern;
+use trilith_core::{Pattern, Pin, PinRule};
 
 /// A configured model.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub struct ModelEntry {
     pub targets: Vec<TargetEntry>,
     /// Whether a request that cannot be translated without loss is refused.
     pub strict: bool,
+    /// Whether what is said and made under this name may go to local targets only.
+    pub local_only: bool,
 }
 
 /// A configured target.
@@ -25,6 +27,8 @@ pub struct TargetEntry {
     pub model: String,
     /// Further tries of a request there, before the first byte.
     pub retries: u32,
+    /// Whether it may have data that is local only.
+    pub local: bool,
 }
 
 /// A place and a model there.
@@ -36,6 +40,8 @@ pub struct Target {
     pub index: usize,
     /// Further tries of a request here, before the first byte.
     pub retries: u32,
+    /// Whether it may have data that is local only.
+    pub local: bool,
     model: Option<Arc<str>>,
 }
 
@@ -60,6 +66,8 @@ pub struct Route {
     pub targets: Vec<Target>,
     /// Whether a request that cannot be translated without loss is refused.
     pub strict: bool,
+    /// The rule by which requests to it may go to local targets only.
+    pub pin: Option<Arc<Pin>>,
 }
 
 /// All configured models. A look-up is one hash, and for a name that is not configured itself one comparison
@@ -88,11 +96,13 @@ impl Router {
                     provider: target.provider.into(),
                     index,
                     retries: target.retries,
+                    local: target.local,
                     model: (target.model != "*").then(|| target.model.into()),
                 });
             }
             let name: Box<str> = entry.name.into();
-            let route = Arc::new(Route { name: name.clone(), targets, strict: entry.strict });
+            let pin = entry.local_only.then(|| Arc::new(Pin { rule: PinRule::Model, name: name.clone() }));
+            let route = Arc::new(Route { name: name.clone(), targets, strict: entry.strict, pin });
             let pattern = Pattern::new(&name);
             if !pattern.is_name() {
                 router.patterns.push((pattern, route));

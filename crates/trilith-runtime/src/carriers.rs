@@ -61,17 +61,27 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The path of the carrier of the item at `place` of the context.
-    fn carrier(&self, place: usize) -> String {
+    /// The path of the item at `place` of the context.
+    pub(crate) fn item(&self, place: usize) -> String {
         match place.checked_sub(self.history) {
             None => "previous_response_id".to_owned(),
             Some(at) if self.client == DialectId::Responses => {
                 let at = self.input.as_ref().and_then(|input| input.get(at).copied()).unwrap_or(at);
-                format!("input[{at}].encrypted_content")
+                format!("input[{at}]")
             }
-            Some(_) if self.client == DialectId::Messages => "messages".to_owned(),
             // Several items may come from one message; which one is not kept.
-            Some(_) => "messages.reasoning_details".to_owned(),
+            Some(_) => "messages".to_owned(),
+        }
+    }
+
+    /// The path of the carrier of the item at `place` of the context.
+    fn carrier(&self, place: usize) -> String {
+        let item = self.item(place);
+        match self.client {
+            _ if place < self.history => item,
+            DialectId::Responses => format!("{item}.encrypted_content"),
+            DialectId::Messages => item,
+            _ => format!("{item}.reasoning_details"),
         }
     }
 }

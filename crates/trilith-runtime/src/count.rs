@@ -1,6 +1,8 @@
 //! How many tokens a request's input is, without an answer of the model's.
 
-use trilith_core::{Error, Headers, Loss, TokenCount};
+use std::sync::Arc;
+
+use trilith_core::{Error, Headers, Loss, Pin, TokenCount};
 
 use crate::{
     carriers::{self, Places},
@@ -15,6 +17,8 @@ pub struct Counted {
     pub tokens: u64,
     /// The place among the request's candidates of the one that counted; `None` for a guess.
     pub place: Option<usize>,
+    /// The rule by which only local targets were asked.
+    pub pin: Option<Arc<Pin>>,
     /// What the request could not carry, and whether the number is a guess.
     pub losses: Vec<Loss>,
     /// The upstream's headers worth passing on.
@@ -28,9 +32,10 @@ impl Runtime {
     /// # Errors
     /// What the turn holds cannot be read or sent, or no candidate answered.
     pub async fn count(&self, request: Request, failover: &mut dyn Failover) -> Result<Counted, Error> {
-        let Request { tenant, client, mut turn, candidates, strict, headers } = request;
+        let Request { tenant, client, mut turn, candidates, pin, strict, headers } = request;
         let mut context = std::mem::take(&mut turn.input);
         let places = Places { client, history: 0, input: None };
+        let pin = self.confine(pin, &mut context, &places, &turn.settings.model, &candidates, failover)?;
         carriers::open(&mut context, &*self.sealer, &tenant, &places)?;
         let guess = end::tokens(end::input_bytes(&turn.settings, &context));
         let mut losses = std::mem::take(&mut turn.losses);
@@ -42,11 +47,11 @@ impl Runtime {
         if let Some(TokenCount { tokens, losses: encoded, headers }) = answer {
             failover.answered(place);
             losses.extend(encoded);
-            return Ok(Counted { tokens, place: Some(place), losses, headers });
+            return Ok(Counted { tokens, place: Some(place), pin, losses, headers });
         }
         losses
             .push(Loss::warn("input_tokens", "the upstream counts no tokens; estimated from the text alone"));
         refuse_losses(strict, &losses)?;
-        Ok(Counted { tokens: guess, place: None, losses, headers: Headers::new() })
+        Ok(Counted { tokens: guess, place: None, pin, losses, headers: Headers::new() })
     }
 }

@@ -1,6 +1,6 @@
 //! Which upstream is tried next. The policy lives with whoever routes; the loop lives here.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use trilith_core::{BoxFuture, Error, Upstream};
 
@@ -11,11 +11,16 @@ pub struct Candidate {
     pub upstream: Arc<dyn Upstream>,
     /// Its name for the model.
     pub model: Box<str>,
+    /// Whether it may have data that is local only.
+    pub local: bool,
 }
 
 /// The policy for one request: only ever asked before the first byte of an answer went out. Candidates are
 /// named by their place in the request's list.
 pub trait Failover: Send {
+    /// Leaves only these to be tried, none of which may be missing. Called before the first try.
+    fn only(&mut self, candidates: &HashSet<usize>);
+
     /// The candidate to try first; `None` if there is none at all.
     fn first(&mut self) -> Option<usize>;
 

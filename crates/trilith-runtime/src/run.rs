@@ -7,7 +7,7 @@ use std::{
 
 use trilith_core::{
     BoxFuture, BoxStream, Created, Disposition, End, Error, Event, Finish, FinishReason, Headers, Loss,
-    Origin, Response, Status, StoreError,
+    Origin, Pin, Response, Status, StoreError,
 };
 
 use crate::{
@@ -55,6 +55,8 @@ pub struct Run {
     stop: Option<StopCutter>,
     open: OpenItems,
     taken: TakenIds,
+    /// The rule by which what is made here may go to local targets only.
+    pin: Option<Arc<Pin>>,
     /// Bytes that may still be gathered.
     room: usize,
     input_bytes: usize,
@@ -74,6 +76,7 @@ pub(crate) struct Parts {
     pub(crate) headers: Headers,
     pub(crate) stop: Option<StopCutter>,
     pub(crate) taken: TakenIds,
+    pub(crate) pin: Option<Arc<Pin>>,
     pub(crate) input_bytes: usize,
     pub(crate) strict: bool,
 }
@@ -93,6 +96,7 @@ impl Run {
             stop: parts.stop,
             open: OpenItems::default(),
             taken: parts.taken,
+            pin: parts.pin,
             input_bytes: parts.input_bytes,
             strict: parts.strict,
             phase: Phase::New,
@@ -122,6 +126,11 @@ impl Run {
     /// The provider that answers.
     pub fn upstream(&self) -> &str {
         &self.origin.upstream
+    }
+
+    /// The rule by which this may be served by local targets only.
+    pub const fn pin(&self) -> Option<&Arc<Pin>> {
+        self.pin.as_ref()
     }
 
     /// Goes one step on: takes what the upstream has ready, applies it and shows it. A failure of the
@@ -194,9 +203,19 @@ impl Run {
                 _ => {}
             }
             normalize::fill_ids(&self.response.id, &mut self.taken, &mut event);
+            self.mark(&mut event);
             self.show(event, watch)?;
         }
         Ok(())
+    }
+
+    /// What is made of local-only data is local only too. A hosted tool may have brought such data just now.
+    fn mark(&mut self, event: &mut Event) {
+        let Event::ItemAdded { item, .. } = event else { return };
+        if self.pin.is_none() {
+            self.pin = self.runtime.local_tools.of_item(item).cloned();
+        }
+        item.pin = self.pin.clone();
     }
 
     /// Applies an event and shows it.

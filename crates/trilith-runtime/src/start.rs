@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use trilith_core::{
     BoxFuture, Clock, Created, DialectId, Error, ErrorKind, ErrorOrigin, Headers, Ids, Item, Loss, ModelCall,
-    Origin, RelayAnswer, RelayCall, Response, ResponseId, Sealer, Settings, Spawn, Store, StoreError, Turn,
-    Upstream, Wanted,
+    Origin, Pin, RelayAnswer, RelayCall, Response, ResponseId, Sealer, Settings, Spawn, Store, StoreError,
+    Turn, Upstream, Wanted,
 };
 
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     end,
     failover::{Candidate, Failover, Tries},
     history,
+    locality::LocalTools,
     normalize::TakenIds,
     run::{Parts, Run},
     stop::StopCutter,
@@ -32,6 +33,8 @@ pub struct Runtime {
     pub ids: Arc<dyn Ids>,
     /// Starts the task that ends a run whose client left.
     pub spawn: Arc<dyn Spawn>,
+    /// Which tools' results may go to local targets only.
+    pub local_tools: Arc<LocalTools>,
     /// The largest answer that is gathered, in bytes of what is kept of it.
     pub max_answer_bytes: usize,
 }
@@ -46,6 +49,8 @@ pub struct Request {
     pub turn: Turn,
     /// Who may serve it, best first.
     pub candidates: Vec<Candidate>,
+    /// The rule that holds the whole request to local targets: its key's or its model's.
+    pub pin: Option<Arc<Pin>>,
     /// Whether a loss is an error.
     pub strict: bool,
     /// Client headers that may go upstream.
@@ -56,10 +61,11 @@ impl Runtime {
     /// Calls a model and hands back the run that its answer feeds.
     ///
     /// # Errors
-    /// The turn asks for something that is not served, its parent is unknown, or no candidate answered.
+    /// The turn asks for something that is not served, its parent is unknown, what it holds may go to local targets
+    /// only and there is none, or no candidate answered.
     /// Nothing is stored then.
     pub async fn start(&self, request: Request, failover: &mut dyn Failover) -> Result<Run, Error> {
-        let Request { tenant, client, mut turn, candidates, strict, headers } = request;
+        let Request { tenant, client, mut turn, candidates, pin, strict, headers } = request;
         let keep = check_state(client, &mut turn)?;
         let streamed = turn.stream.stream;
         let history = history::load(&*self.store, &tenant, &turn).await?;
@@ -67,11 +73,12 @@ impl Runtime {
         let unix_ms = self.clock.unix_ms();
         let id = ResponseId::mint(unix_ms, self.ids.random()).response();
         history::name_inputs(&id, &mut turn.input);
-        let kept_input = if keep { turn.input.clone() } else { Vec::new() };
 
         let mut context = history;
         let places = Places { client, history: context.len(), input };
         context.append(&mut turn.input);
+        let pin = self.confine(pin, &mut context, &places, &turn.settings.model, &candidates, failover)?;
+        let kept_input = if keep { context[places.history..].to_vec() } else { Vec::new() };
         carriers::open(&mut context, &*self.sealer, &tenant, &places)?;
         let input_bytes = end::input_bytes(&turn.settings, &context);
         let taken = TakenIds::of(&context);
@@ -115,6 +122,7 @@ impl Runtime {
             headers: answer.headers,
             stop,
             taken,
+            pin,
             input_bytes,
             strict,
         });

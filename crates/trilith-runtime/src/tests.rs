@@ -9,6 +9,7 @@ mod failover;
 mod fakes;
 mod fold;
 mod history;
+mod locality;
 mod names;
 mod pure;
 mod runs;

@@ -1,18 +1,20 @@
 //! What goes back to a client.
 
 use std::{
-    pin::Pin,
+    pin,
+    sync::Arc,
     task::{Context, Poll},
 };
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
-use trilith_core::{DialectId, Error, ErrorKind, ErrorOrigin, Retry};
+use trilith_core::{DialectId, Error, ErrorKind, ErrorOrigin, Pin, Retry};
 use trilith_dialect::dialect;
 
-use crate::{relay::RelayBody, stream::RunBody};
+use crate::{losses, relay::RelayBody, stream::RunBody};
 
+static LOCAL_ONLY: HeaderName = HeaderName::from_static("x-trilith-local-only");
 static ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// The body of an answer.
@@ -33,7 +35,7 @@ impl Body for Answer {
     type Error = BodyError;
 
     fn poll_frame(
-        mut self: Pin<&mut Self>,
+        mut self: pin::Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let chunk = match &mut *self {
@@ -76,6 +78,15 @@ pub(crate) fn with_type(status: StatusCode, kind: HeaderValue, body: Answer) -> 
     *answer.status_mut() = status;
     answer.headers_mut().insert(header::CONTENT_TYPE, kind);
     answer
+}
+
+/// Says which rule held a request to local targets.
+pub(crate) fn add_pin(headers: &mut HeaderMap, pin: Option<&Arc<Pin>>) {
+    if let Some(pin) = pin
+        && let Ok(value) = HeaderValue::try_from(losses::ascii(&pin.to_string()))
+    {
+        headers.insert(LOCAL_ONLY.clone(), value);
+    }
 }
 
 /// An error in the caller's own dialect; the Responses shape where no dialect is known.

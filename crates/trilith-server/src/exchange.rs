@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use trilith_core::{DialectId, Error, Loss, Usage};
+use trilith_core::{DialectId, Error, Loss, Pin, Usage};
 use trilith_dialect::dialect;
 use trilith_ops::{Admission, Call, InFlight, ProviderIndex, Road};
 
@@ -15,6 +15,7 @@ pub(crate) struct Exchange {
     pub(crate) request_id: Arc<str>,
     call: Call,
     upstream: Option<DialectId>,
+    pin: Option<Arc<Pin>>,
     started_us: u64,
     first_byte: bool,
     status: Option<u16>,
@@ -34,6 +35,7 @@ impl Exchange {
         Self {
             call: Call { dialect: client, provider: app.meter.no_provider(), road: Road::None },
             upstream: None,
+            pin: None,
             started_us: app.runtime.clock.monotonic_us(),
             first_byte: false,
             status: None,
@@ -51,6 +53,11 @@ impl Exchange {
         self.call.provider = self.app.meter.provider(provider);
         self.call.road = road;
         self.upstream = dialect;
+    }
+
+    /// The rule that held the request to local targets.
+    pub(crate) fn held_by(&mut self, pin: Option<Arc<Pin>>) {
+        self.pin = pin;
     }
 
     /// The first byte of the answer is there. Only the first time counts.
@@ -78,7 +85,8 @@ impl Exchange {
         let cause = error.source.as_deref().map(tracing::field::display);
         match error.origin {
             trilith_core::ErrorOrigin::Caller => {
-                tracing::debug!(request = %self.request_id, kind = error.kind.name(), "request refused");
+                let (kind, code) = (error.kind.name(), error.code.as_deref());
+                tracing::debug!(request = %self.request_id, kind, code, cause, "request refused");
             }
             origin => tracing::warn!(
                 request = %self.request_id,
@@ -122,6 +130,7 @@ impl Drop for Exchange {
             dialect = self.call.dialect.name(),
             road = self.call.road.name(),
             status = self.status,
+            local_only = self.pin.as_deref().map(tracing::field::display),
             ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             "request done"
         );

@@ -1,6 +1,6 @@
 //! The routing policy of `trilith-ops`, as the runtime asks for it.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use trilith_core::{BoxFuture, Error};
 use trilith_ops::{Attempts, Route, Step};
@@ -25,6 +25,10 @@ impl<'a> RouteFailover<'a> {
 }
 
 impl Failover for RouteFailover<'_> {
+    fn only(&mut self, candidates: &HashSet<usize>) {
+        self.attempts.only(candidates);
+    }
+
     fn first(&mut self) -> Option<usize> {
         let now = self.now_ms();
         self.attempts.first(now)

@@ -46,7 +46,7 @@ pub(crate) fn spelled(client: Option<&'static dyn Dialect>, losses: &[Loss]) -> 
 }
 
 /// Printable ASCII; everything else as `\u{…}`.
-fn ascii(text: &str) -> String {
+pub(crate) fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, ' '..='~') {

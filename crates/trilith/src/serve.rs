@@ -7,7 +7,7 @@ use trilith_ops::{
     Health, HealthPolicy, KeyEntry, KeySecret, Keys, Meter, ModelEntry, RetryPolicy, Router, Slots,
     TargetEntry, Traces,
 };
-use trilith_runtime::Runtime;
+use trilith_runtime::{LocalTools, Runtime};
 use trilith_server::{App, Limits, Listener, Offered};
 use trilith_store::{EnvelopeSealer, OpenError, Sqlite, Sync};
 
@@ -156,6 +156,9 @@ fn app(config: &Config, store: Arc<Sqlite>, places: Places, tasks: &Tasks) -> Re
         clock: Arc::new(SystemClock::new()),
         ids: Arc::new(SystemIds::default()),
         spawn: Arc::new(tasks.clone()),
+        local_tools: Arc::new(LocalTools::new(
+            config.tools.iter().map(|tool| (tool.name.as_str(), tool.local_only)),
+        )),
         max_answer_bytes: config.limits.max_answer_bytes,
     };
     let keys = Keys::new(config.keys.iter().map(|key| KeyEntry {
@@ -164,12 +167,14 @@ fn app(config: &Config, store: Arc<Sqlite>, places: Places, tasks: &Tasks) -> Re
         secret: KeySecret::Digest(key.digest),
         models: key.models.clone(),
         max_requests: key.max_requests,
+        local_only: key.local_only,
     }))
     .map_err(|clash| format!("keys '{}' and '{}' are the same key", clash.first, clash.second))?;
     let router = Router::new(config.models.iter().map(|model| ModelEntry {
         name: model.name.clone(),
         targets: model.targets.iter().map(|target| target_entry(config, target)).collect(),
         strict: model.strict,
+        local_only: model.local_only,
     }));
     let names: Vec<String> = places.keys().map(|name| name.to_string()).collect();
     Ok(App {
@@ -200,6 +205,7 @@ fn target_entry(config: &Config, target: &crate::config::Target) -> TargetEntry 
         provider: target.provider.clone(),
         model: target.model.clone(),
         retries: provider.map_or(0, |provider| provider.retries),
+        local: target.local,
     }
 }
 

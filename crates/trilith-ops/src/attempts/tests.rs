@@ -10,8 +10,11 @@ fn router(targets: &[(&str, u32)]) -> Router {
         provider: (*provider).to_owned(),
         model: format!("m{index}"),
         retries: *retries,
+        local: false,
     });
-    Router::new([ModelEntry { name: "m".to_owned(), targets: targets.collect(), strict: false }])
+    let entry =
+        ModelEntry { name: "m".to_owned(), targets: targets.collect(), strict: false, local_only: false };
+    Router::new([entry])
 }
 
 fn fault(status: u16) -> Error {
@@ -97,7 +100,7 @@ fn an_open_circuit_is_passed_over_unless_all_are_open() {
 
 #[test]
 fn an_empty_route_has_no_first_target() {
-    let route = Route { name: "m".into(), targets: Vec::new(), strict: false };
+    let route = Route { name: "m".into(), targets: Vec::new(), strict: false, pin: None };
     let health = healthy();
     assert_eq!(Attempts::new(&route, &health, RetryPolicy::default()).first(0), None);
 }
@@ -123,4 +126,25 @@ proptest! {
         }
         prop_assert!(pauses.iter().sum::<Duration>() <= RetryPolicy::default().budget);
     }
+}
+
+#[test]
+fn only_what_is_left_is_tried_even_when_its_circuit_is_open() {
+    let router = router(&[("a", 3), ("b", 1), ("c", 3), ("d", 1)]);
+    let route = router.resolve("m").unwrap();
+    let health = Health::new(10, HealthPolicy { failures: 1, ..HealthPolicy::default() });
+    for only in [HashSet::from([1, 3]), HashSet::from([3])] {
+        let mut attempts = Attempts::new(&route, &health, RetryPolicy::default());
+        attempts.only(&only);
+        let mut at = attempts.first(0).unwrap();
+        let mut tried = HashSet::from([at]);
+        while let Step::Try { target, .. } = attempts.failed(at, &fault(500), 0, 0) {
+            at = target;
+            tried.insert(at);
+        }
+        assert_eq!(tried, only);
+    }
+    let mut none = Attempts::new(&route, &health, RetryPolicy::default());
+    none.only(&HashSet::new());
+    assert_eq!(none.first(0), None);
 }

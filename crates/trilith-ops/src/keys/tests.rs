@@ -1,7 +1,14 @@
 use super::*;
 
 fn entry(name: &str, secret: KeySecret) -> KeyEntry {
-    KeyEntry { name: name.to_owned(), tenant: "t".to_owned(), secret, models: None, max_requests: None }
+    KeyEntry {
+        name: name.to_owned(),
+        tenant: "t".to_owned(),
+        secret,
+        models: None,
+        max_requests: None,
+        local_only: false,
+    }
 }
 
 #[test]

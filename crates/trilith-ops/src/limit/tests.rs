@@ -3,8 +3,14 @@ use crate::keys::{KeyEntry, KeySecret, Keys};
 
 fn principal(most: Option<usize>) -> Arc<Principal> {
     let secret = KeySecret::Plain("k".to_owned());
-    let entry =
-        KeyEntry { name: "a".to_owned(), tenant: "t".to_owned(), secret, models: None, max_requests: most };
+    let entry = KeyEntry {
+        name: "a".to_owned(),
+        tenant: "t".to_owned(),
+        secret,
+        models: None,
+        max_requests: most,
+        local_only: false,
+    };
     Keys::new([entry]).unwrap().authenticate("k").unwrap()
 }
 

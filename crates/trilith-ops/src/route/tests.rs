@@ -5,8 +5,14 @@ fn model(name: &str, targets: &[(&str, &str)]) -> ModelEntry {
         provider: (*provider).to_owned(),
         model: (*model).to_owned(),
         retries: 1,
+        local: false,
     };
-    ModelEntry { name: name.to_owned(), targets: targets.iter().map(target).collect(), strict: false }
+    ModelEntry {
+        name: name.to_owned(),
+        targets: targets.iter().map(target).collect(),
+        strict: false,
+        local_only: false,
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The ports, played: what they were asked is kept in one log, in order.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -388,6 +388,7 @@ impl Upstream for Scripted {
 pub(super) struct Policy {
     pub(super) none: bool,
     pub(super) steps: VecDeque<(usize, Duration)>,
+    pub(super) only: Option<HashSet<usize>>,
     pub(super) log: Log,
 }
 
@@ -399,8 +400,13 @@ impl Policy {
 }
 
 impl Failover for Policy {
+    fn only(&mut self, candidates: &HashSet<usize>) {
+        self.only = Some(candidates.clone());
+    }
+
     fn first(&mut self) -> Option<usize> {
-        (!self.none).then_some(0)
+        let allowed = self.only.iter().flatten().min().copied();
+        (!self.none).then_some(allowed.unwrap_or(0))
     }
 
     fn answered(&mut self, candidate: usize) {
@@ -409,7 +415,11 @@ impl Failover for Policy {
 
     fn failed(&mut self, candidate: usize, error: &Error) -> Option<(usize, Duration)> {
         self.log.say(format!("failed {candidate} {}", error.kind.name()));
-        if error.origin == trilith_core::ErrorOrigin::Caller { None } else { self.steps.pop_front() }
+        if error.origin == trilith_core::ErrorOrigin::Caller {
+            return None;
+        }
+        let allowed = |place: &usize| self.only.as_ref().is_none_or(|only| only.contains(place));
+        self.steps.pop_front().filter(|(place, _)| allowed(place))
     }
 
     fn pause(&self, time: Duration) -> BoxFuture<'static, ()> {
@@ -445,6 +455,7 @@ impl World {
             clock: Arc::new(Fixed),
             ids: Arc::new(Fixed),
             spawn: Arc::clone(&tasks) as Arc<dyn Spawn>,
+            local_tools: Arc::default(),
             max_answer_bytes: 1 << 20,
         };
         Self { log, store, tasks, runtime }
@@ -496,7 +507,7 @@ pub(super) fn turn(input: Vec<Item>) -> Turn {
 }
 
 pub(super) fn candidate(upstream: &Arc<Scripted>) -> Candidate {
-    Candidate { upstream: Arc::clone(upstream) as Arc<dyn Upstream>, model: "up-small".into() }
+    Candidate { upstream: Arc::clone(upstream) as Arc<dyn Upstream>, model: "up-small".into(), local: false }
 }
 
 /// A request of a Responses client for one upstream, kept.
@@ -506,6 +517,7 @@ pub(super) fn request(turn: Turn, upstream: &Arc<Scripted>) -> Request {
         client: DialectId::Responses,
         turn,
         candidates: vec![candidate(upstream)],
+        pin: None,
         strict: false,
         headers: Vec::new(),
     }

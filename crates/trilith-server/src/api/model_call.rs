@@ -6,10 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::body::Incoming;
-use trilith_core::{DialectId, Error, Headers, Status, Turn, Wanted};
+use trilith_core::{DialectId, Error, Headers, Pin, Status, Turn, Wanted};
 use trilith_dialect::{Dialect, Peek, dialect, scan};
 use trilith_ops::{Principal, Road as MeteredRoad, Route};
-use trilith_runtime::{Candidate, Request, Road, Run, plan, relay};
+use trilith_runtime::{Candidate, Held, Request, Road, Run, plan, relay};
 
 use crate::{
     admit,
@@ -86,14 +86,20 @@ impl ModelCall<'_> {
         let strict = self.asks_strictness()?;
         let peek = self.client.peek(&scanned)?;
         let (route, candidates) = self.candidates(&peek)?;
-        let roads = candidates.iter().map(|candidate| {
-            plan(self.client.id(), candidate.upstream.dialect(), peek.stateful, scanned.has_envelope)
-        });
+        let pin = self.principal.pin.clone().or_else(|| route.pin.clone());
+        let mut roads =
+            candidates.iter().filter(|candidate| pin.is_none() || candidate.local).map(|candidate| {
+                plan(self.client.id(), candidate.upstream.dialect(), peek.stateful, scanned.has_envelope)
+            });
         let mut failover = RouteFailover::new(self.app, &route);
         let headers = self.forwarded();
-        if roads.clone().all(|road| road == Road::Passthrough) {
+        if roads.all(|road| road == Road::Passthrough) {
             let stream = peek.stream && self.wanted == Wanted::Answer;
             let asked = peek.model.clone().unwrap_or_default();
+            let held = self.held(pin.clone(), &candidates, &headers, &bytes)?;
+            if let Some(held) = &held {
+                held.confine(&asked, &candidates, &mut failover)?;
+            }
             let spliced = |candidate: &Candidate| {
                 if *candidate.model == *asked {
                     return bytes.clone();
@@ -102,7 +108,10 @@ impl ModelCall<'_> {
                     .map_or_else(|| bytes.clone(), |spliced| spliced.to_bytes())
             };
             match relay(&candidates, self.wanted, stream, &headers, &mut failover, &spliced).await {
-                Ok((answer, place)) => return Ok(self.pass(answer, &candidates[place], exchange.take())),
+                Ok((answer, place)) => {
+                    let pin = held.map(|held| held.pin);
+                    return Ok(self.pass(answer, &candidates[place], pin, exchange.take()));
+                }
                 // Servers that are shaped after a dialect do not always count: then it is guessed.
                 Err(error) if self.wanted == Wanted::InputTokens && error.is_no_such_path() => {}
                 Err(error) => return Err(error),
@@ -115,6 +124,7 @@ impl ModelCall<'_> {
             client: self.client.id(),
             turn,
             candidates,
+            pin,
             strict: strict || route.strict,
             headers,
         };
@@ -127,6 +137,7 @@ impl ModelCall<'_> {
         };
         let dialect = self.app.upstreams.get(run.upstream()).and_then(|upstream| upstream.dialect());
         exchange.answered_by(run.upstream(), dialect, MeteredRoad::Runtime);
+        exchange.held_by(run.pin().cloned());
         if options.stream {
             let headers = answer_headers(&run, self.client);
             let body = RunBody::new(run, self.client, options, exchange);
@@ -162,6 +173,7 @@ impl ModelCall<'_> {
             if let Some(upstream) = counted.place.and_then(|place| upstreams.get(place)) {
                 exchange.answered_by(upstream.name(), upstream.dialect(), MeteredRoad::Runtime);
             }
+            exchange.held_by(counted.pin.clone());
             exchange.first_byte();
             exchange.losses(&counted.losses);
             exchange.publish_losses();
@@ -169,6 +181,7 @@ impl ModelCall<'_> {
         }
         let mut answer = answer::json(StatusCode::OK, body);
         answer.headers_mut().extend(to_map(&counted.headers));
+        answer::add_pin(answer.headers_mut(), counted.pin.as_ref());
         losses::add_headers(answer.headers_mut(), &losses::spelled(Some(self.client), &counted.losses));
         Ok(answer)
     }
@@ -183,12 +196,33 @@ impl ModelCall<'_> {
         let route = route.ok_or_else(|| super::models::unknown(model))?;
         let candidates = route.targets.iter().map(|target| {
             let upstream = self.app.upstreams.get(&target.provider)?;
-            Some(Candidate { upstream: Arc::clone(upstream), model: target.model(model).into() })
+            let (upstream, model) = (Arc::clone(upstream), target.model(model).into());
+            Some(Candidate { upstream, model, local: target.local })
         });
         let candidates: Option<Vec<_>> = candidates.collect();
         let candidates =
             candidates.ok_or_else(|| Error::internal("a route names a provider that is not there"))?;
         Ok((route, candidates))
+    }
+
+    /// What holds a request whose bytes may pass to local targets. Its history is read only where a target could
+    /// take what must not leave, so a body that cannot be read is refused there instead of passed.
+    fn held(
+        &self,
+        pin: Option<Arc<Pin>>,
+        candidates: &[Candidate],
+        headers: &Headers,
+        bytes: &[u8],
+    ) -> Result<Option<Held>, Error> {
+        let tools = &self.app.runtime.local_tools;
+        if let Some(pin) = pin {
+            return Ok(Some(Held::whole(pin)));
+        }
+        if tools.is_empty() || candidates.iter().all(|candidate| candidate.local) {
+            return Ok(None);
+        }
+        let turn = self.decode(headers, bytes)?;
+        Ok(Held::by_tools(tools, self.client.id(), &turn.input))
     }
 
     /// Whether the caller wants every loss to be an error. A wish that cannot be read is no wish to be ignored.
@@ -224,11 +258,13 @@ impl ModelCall<'_> {
         &self,
         passed: trilith_core::RelayAnswer,
         candidate: &Candidate,
+        pin: Option<Arc<Pin>>,
         exchange: Option<Exchange>,
     ) -> Response<Answer> {
         let Some(mut exchange) = exchange else { return answer::json(StatusCode::OK, Bytes::new()) };
         let upstream = &candidate.upstream;
         exchange.answered_by(upstream.name(), upstream.dialect(), MeteredRoad::Passthrough);
+        exchange.held_by(pin.clone());
         let stream = passed.stream;
         let body = RelayBody::new(passed.body, self.client, stream, exchange);
         let body = Answer::Relay(Box::new(body));
@@ -239,6 +275,7 @@ impl ModelCall<'_> {
         };
         *answer.status_mut() = StatusCode::from_u16(passed.status).unwrap_or(StatusCode::OK);
         answer.headers_mut().extend(to_map(&passed.headers));
+        answer::add_pin(answer.headers_mut(), pin.as_ref());
         answer
     }
 
@@ -263,6 +300,7 @@ impl ModelCall<'_> {
         exchange.finished(200);
         let mut answer = answer::json(StatusCode::OK, body);
         answer.headers_mut().extend(to_map(run.headers()));
+        answer::add_pin(answer.headers_mut(), run.pin());
         losses::add_headers(answer.headers_mut(), &losses::spelled(Some(self.client), &lost));
         Ok(answer)
     }
@@ -271,6 +309,7 @@ impl ModelCall<'_> {
 /// What is said about a streamed answer before its first byte.
 fn answer_headers(run: &Run, client: &'static dyn Dialect) -> HeaderMap {
     let mut headers = to_map(run.headers());
+    answer::add_pin(&mut headers, run.pin());
     losses::add_headers(&mut headers, &losses::spelled(Some(client), run.losses()));
     headers
 }

@@ -6,7 +6,8 @@ use proptest::{collection::vec, option, prelude::*, sample::select};
 use trilith_core::{
     Annotation, AnnotationKind, Audio, CacheMark, Call, CallKind, CallResult, Caller, Carrier, CarrierKind,
     Compaction, File, Image, Item, ItemBody, ItemStatus, Logprob, MediaSource, Message, Opaque, Origin, Part,
-    PartKind, Phase, Reasoning, ResultOutput, ResultStatus, Role, Text, ToolsChange, TopLogprob,
+    PartKind, Phase, Pin, PinRule, Reasoning, ResultOutput, ResultStatus, Role, Text, ToolsChange,
+    TopLogprob,
 };
 
 use super::{dialect, extra, json, maybe_word, number, settings::tool, text, word};
@@ -14,9 +15,14 @@ use super::{dialect, extra, json, maybe_word, number, settings::tool, text, word
 /// An item of any kind.
 pub(crate) fn item() -> BoxedStrategy<Item> {
     let status = option::of(status());
-    (maybe_word(), status, body(), option::of(origin()), extra())
-        .prop_map(|(id, status, body, origin, extra)| Item { id, status, body, origin, extra })
+    (maybe_word(), status, body(), option::of(origin()), extra(), option::of(pin()))
+        .prop_map(|(id, status, body, origin, extra, pin)| Item { id, status, body, origin, extra, pin })
         .boxed()
+}
+
+fn pin() -> BoxedStrategy<Arc<Pin>> {
+    let rule = select(vec![PinRule::Key, PinRule::Model, PinRule::Tool]);
+    (rule, word()).prop_map(|(rule, name)| Arc::new(Pin { rule, name })).boxed()
 }
 
 pub(super) fn status() -> BoxedStrategy<ItemStatus> {

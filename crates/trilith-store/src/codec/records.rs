@@ -5,15 +5,17 @@ use trilith_core::{
     Carrier, CarrierKind, Compaction, CustomFormat, DialectId, Effort, Error, ErrorKind, ErrorOrigin, Extra,
     ExtraField, File, FinishReason, GrammarSyntax, HostedTool, Image, Instructions, Item, ItemBody,
     ItemStatus, Json, Limits, Logprob, MediaSource, Message, Opaque, Origin, OutputFormat, OutputSettings,
-    Part, PartKind, Phase, Reasoning, ReasoningSettings, ResponseState, ResultOutput, ResultStatus, Role,
-    Sampling, Settings, Status, Text, TextFormat, Tool, ToolChoice, ToolChoiceMode, ToolKind, ToolRef,
-    ToolsChange, TopLogprob, Truncation, UpstreamFault, Usage, Verbosity,
+    Part, PartKind, Phase, Pin, PinRule, Reasoning, ReasoningSettings, ResponseState, ResultOutput,
+    ResultStatus, Role, Sampling, Settings, Status, Text, TextFormat, Tool, ToolChoice, ToolChoiceMode,
+    ToolKind, ToolRef, ToolsChange, TopLogprob, Truncation, UpstreamFault, Usage, Verbosity,
 };
 
 use super::wire::{Code, Corrupt, Input, Listed, choice, record};
 
 // Items.
-record!(Item { 1 id, 2 status, 3 body, 4 origin, 5 extra });
+record!(Item { 1 id, 2 status, 3 body, 4 origin, 5 extra, 6 pin });
+record!(Pin { 1 rule, 2 name });
+choice!(PinRule { 1 Key {}, 2 Model {}, 3 Tool {} });
 choice!(ItemStatus { 1 InProgress {}, 2 Completed {}, 3 Incomplete {}, 4 Failed {} });
 choice!(ItemBody {
     1 Message { 1 0 a }, 2 Reasoning { 1 0 a }, 3 Call { 1 0 a }, 4 Result { 1 0 a },

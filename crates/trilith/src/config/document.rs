@@ -74,7 +74,8 @@ pub(crate) fn sample() -> String {
     for table in catalogue::tables() {
         // An inline form of the same list may not follow its tables.
         let inline = table.path == "models[].targets[]";
-        let optional = matches!(table.path, "local" | "keys[]") || table.parent() == "providers[]";
+        let optional =
+            matches!(table.path, "local" | "tools[]" | "keys[]") || table.parent() == "providers[]";
         let _ = write!(file, "\n# {}\n", table.doc.replace('\n', " "));
         if inline {
             file.push_str("targets = [{ provider = \"up\", model = \"*\" }]\n");

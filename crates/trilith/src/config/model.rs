@@ -21,6 +21,8 @@ pub(crate) struct Config {
     pub(crate) models: Vec<Model>,
     /// What models can be asked for, by name or pattern, in the order of the file.
     pub(crate) capabilities: Vec<(String, Change)>,
+    /// Tools whose results may be local only, in the order of the file.
+    pub(crate) tools: Vec<ToolRow>,
     /// Callers' keys; names and digests are unique.
     pub(crate) keys: Vec<ApiKey>,
     pub(crate) local: Option<Local>,
@@ -220,6 +222,8 @@ pub(crate) struct Model {
     /// In the order to try; never empty.
     pub(crate) targets: Vec<Target>,
     pub(crate) strict: bool,
+    /// Whether what is said and made under this name may go to local targets only.
+    pub(crate) local_only: bool,
 }
 
 /// Who answers for a model.
@@ -229,10 +233,21 @@ pub(crate) struct Target {
     pub(crate) provider: String,
     /// Name of the model there; `*`: the name that the caller gave.
     pub(crate) model: String,
+    /// Whether it may have data that is local only.
+    pub(crate) local: bool,
 }
 
 /// The name under which targets reach the embedded model.
 pub(crate) const LOCAL: &str = "local";
+
+/// `[[tools]]`.
+#[derive(Debug, Clone)]
+pub(crate) struct ToolRow {
+    /// A name, or a pattern when it holds `*`.
+    pub(crate) name: String,
+    /// Whether what such tools answer may go to local targets only.
+    pub(crate) local_only: bool,
+}
 
 /// `[[keys]]`. A key given in plain text is kept only as its digest.
 #[derive(Debug, Clone)]
@@ -245,6 +260,8 @@ pub(crate) struct ApiKey {
     pub(crate) models: Option<Vec<String>>,
     /// Requests in work at a time; `None`: no limit of its own.
     pub(crate) max_requests: Option<usize>,
+    /// Whether what is said and made under the key may go to local targets only.
+    pub(crate) local_only: bool,
 }
 
 /// `[local]`.

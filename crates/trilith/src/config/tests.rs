@@ -86,7 +86,7 @@ fn the_smallest_file_routes_everything_to_one_upstream() {
     assert_eq!(provider.api_key.as_ref().unwrap().expose(), "sk-from-the-environment");
     assert_eq!(provider.timeouts, config.limits.timeouts);
     assert_eq!(provider.quirks, Quirks::default());
-    let target = Target { provider: "up".to_owned(), model: "*".to_owned() };
+    let target = Target { provider: "up".to_owned(), model: "*".to_owned(), local: false };
     assert_eq!(config.models[0].targets, [target]);
 }
 
@@ -148,6 +148,29 @@ fn keys_become_digests_and_plain_ones_warn() {
 }
 
 #[test]
+fn what_is_local_only_needs_a_local_target() {
+    let said = |text: &str| good(text).warnings.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let rules = format!("{SMALL}[[tools]]\nname = 'crm_*'\nlocal_only = true\n");
+    let warned = said(&rules);
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    assert!(warned[0].contains("tools[0].local_only: no target of any model is local"), "{warned:?}");
+    for local in ["local = true\n[[models]]", "[[models]]\nlocal_only = true"] {
+        let text =
+            rules.replace("[[models]]", local).replace("model = \"*\" }", "local = true, model = \"*\" }");
+        let Loaded { config, warnings } = good(&text);
+        assert!(warnings.is_empty() && config.models[0].targets[0].local, "{warnings:?}");
+        assert!(config.tools[0].local_only);
+    }
+    let nowhere =
+        read(&SMALL.replace("[[models]]", "[[models]]\nlocal_only = true")).unwrap_err().to_string();
+    assert!(nowhere.contains("models[0].local_only: no target of this model is local"), "{nowhere}");
+    // One target of a provider that is local may be elsewhere all the same.
+    let text =
+        SMALL.replace("[[models]]", "local = true\n[[models]]").replace("\"up\",", "\"up\", local = false,");
+    assert!(!good(&text).config.models[0].targets[0].local);
+}
+
+#[test]
 fn a_credential_in_clear_over_the_network_warns() {
     let text = SMALL.replace("127.0.0.1:9100", "10.0.0.7");
     let warnings = good(&text).warnings;
@@ -183,7 +206,7 @@ fn flags_win_over_the_file_and_complain_by_their_own_name() {
 #[test]
 fn the_catalogue_covers_what_is_read_and_nothing_else() {
     let text = format!(
-        "{SMALL}[[keys]]\nname = 'a'\nkey = 'sk-0123456789abcdef'\n[local]\nmodel = 'm.gguf'\n[[capabilities]]\nmodel = 'a'\n[server]\n"
+        "{SMALL}[[keys]]\nname = 'a'\nkey = 'sk-0123456789abcdef'\n[local]\nmodel = 'm.gguf'\n[[capabilities]]\nmodel = 'a'\n[[tools]]\nname = 't'\n[server]\n"
     );
     let table = toml::de::DeTable::parse(&text).unwrap();
     let root = walk::Walk::new(&environment).root(&table);

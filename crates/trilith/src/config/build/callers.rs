@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
-use super::super::model::{ApiKey, LOCAL, Local, Model, Target};
+use super::super::model::{ApiKey, LOCAL, Local, Model, Target, ToolRow};
 use super::super::suggest::nearest;
 use super::super::values::check;
 use super::super::walk::Section;
@@ -15,6 +15,7 @@ impl Build {
         let mut names = Vec::new();
         let mut models = Vec::new();
         let providers = self.provider_names(root);
+        let local_providers = self.local_providers(root);
         for section in root.sections.get("models").into_iter().flatten() {
             self.unique(&mut names, section, "name");
             let targets: Vec<Target> = section
@@ -22,23 +23,31 @@ impl Build {
                 .get("targets")
                 .into_iter()
                 .flatten()
-                .map(|target| self.target(target, providers.as_deref(), local))
+                .map(|target| self.target(target, providers.as_deref(), &local_providers, local))
                 .collect();
             if targets.is_empty() && !self.has_problem_below(section) {
                 let help = "add `targets = [{ provider = \"NAME\", model = \"*\" }]`";
                 self.complain(section.at, section.shown("targets"), "a model needs a target", help);
             }
-            models.push(Model {
+            let model = Model {
                 name: self.text(section, "name").unwrap_or_default(),
-                targets,
                 strict: self.flag(section, "strict"),
-            });
+                local_only: self.flag(section, "local_only"),
+                targets,
+            };
+            if model.local_only && !model.targets.is_empty() && !model.targets.iter().any(|one| one.local) {
+                let at = self.place(section, "local_only");
+                let help = "mark a target or its provider `local = true`";
+                self.complain(at, section.shown("local_only"), "no target of this model is local", help);
+            }
+            models.push(model);
         }
         if let Some(local) = local
             && !models.iter().any(|model| model.name == local.name)
         {
-            let target = Target { provider: LOCAL.to_owned(), model: local.name.clone() };
-            models.push(Model { name: local.name.clone(), targets: vec![target], strict: false });
+            let target = Target { provider: LOCAL.to_owned(), model: local.name.clone(), local: true };
+            let (name, targets) = (local.name.clone(), vec![target]);
+            models.push(Model { name, targets, strict: false, local_only: false });
         }
         if let Some(first) = root.sections.get("providers").and_then(|sections| sections.first())
             && !root.sections.contains_key("models")
@@ -56,7 +65,21 @@ impl Build {
         names.map(|names| names.into_iter().collect())
     }
 
-    fn target(&mut self, section: &Section, providers: Option<&[String]>, local: Option<&Local>) -> Target {
+    /// The names of the providers that may have local-only data.
+    fn local_providers(&self, root: &Section) -> Vec<String> {
+        let sections = root.sections.get("providers").into_iter().flatten();
+        let local = sections.filter(|section| self.flag(section, "local"));
+        let embedded = std::iter::once(LOCAL.to_owned());
+        local.filter_map(|section| self.text(section, "name")).chain(embedded).collect()
+    }
+
+    fn target(
+        &mut self,
+        section: &Section,
+        providers: Option<&[String]>,
+        local_providers: &[String],
+        local: Option<&Local>,
+    ) -> Target {
         let provider = self.text(section, "provider");
         let model = self.text(section, "model").unwrap_or_default();
         if let (Some(provider), Some(known)) = (&provider, providers) {
@@ -79,12 +102,43 @@ impl Build {
                 );
             }
         }
-        Target { provider: provider.unwrap_or_default(), model }
+        let provider = provider.unwrap_or_default();
+        let local = self.said(section, "local").unwrap_or_else(|| local_providers.contains(&provider));
+        Target { provider, model, local }
     }
 
     fn has_problem_below(&self, section: &Section) -> bool {
         let below = section.shown("targets");
         self.problems.iter().any(|problem| problem.key.starts_with(&below))
+    }
+
+    pub(super) fn tools(&mut self, root: &Section) -> Vec<ToolRow> {
+        let mut names = Vec::new();
+        let sections = root.sections.get("tools").into_iter().flatten();
+        sections
+            .map(|section| {
+                self.unique(&mut names, section, "name");
+                let name = self.text(section, "name").unwrap_or_default();
+                ToolRow { name, local_only: self.flag(section, "local_only") }
+            })
+            .collect()
+    }
+
+    /// Warns of rules that refuse every request, since nothing is marked local.
+    pub(super) fn warn_of_nowhere(&mut self, root: &Section, models: &[Model]) {
+        if models.iter().flat_map(|model| &model.targets).any(|target| target.local) {
+            return;
+        }
+        for list in ["tools", "keys"] {
+            for section in root.sections.get(list).into_iter().flatten() {
+                if self.flag(section, "local_only") {
+                    let at = self.place(section, "local_only");
+                    let message = "no target of any model is local, so that such requests are always refused";
+                    let help = "mark a target or its provider `local = true`";
+                    self.warn(at, section.shown("local_only"), message, help);
+                }
+            }
+        }
     }
 
     pub(super) fn keys(&mut self, root: &Section) -> Vec<ApiKey> {
@@ -104,6 +158,7 @@ impl Build {
                 digest,
                 models: self.list(section, "models"),
                 max_requests: self.number(section, "max_requests"),
+                local_only: self.flag(section, "local_only"),
             };
             keys.push((key, section.shown.clone()));
         }

@@ -42,8 +42,10 @@ impl Build {
         let providers = self.providers(root, &limits);
         let models = self.models(root, local.as_ref());
         let capabilities = self.capabilities(root);
+        let tools = self.tools(root);
         let keys = self.keys(root);
-        Config { server, store, log, limits, providers, models, capabilities, keys, local, seal }
+        self.warn_of_nowhere(root, &models);
+        Config { server, store, log, limits, providers, models, capabilities, tools, keys, local, seal }
     }
 
     /// Hands out the configuration, or everything that is wrong with it.

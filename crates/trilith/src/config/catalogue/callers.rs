@@ -18,6 +18,12 @@ pub(super) static TABLES: &[Table] = &[
         doc: "What models can be asked for, over what is known of them by their names. Later rows win.",
     },
     Table {
+        path: "tools[]",
+        doc: "Tools by the names that models call: functions and custom tools by their own (a namespace goes before \
+              it with `__`), hosted ones by their kind, such as `file_search` or `mcp`. An exact name wins over \
+              patterns; patterns are tried in the order of the file.",
+    },
+    Table {
         path: "keys[]",
         doc: "A caller's key, accepted as bearer token, `x-api-key`, `api-key` or `x-goog-api-key`. Without any, \
               only loopback is served.",
@@ -41,6 +47,14 @@ pub(super) static KEYS: &[Key] = &[
     )
     .default("false"),
     Key::new(
+        "models[].local_only",
+        Kind::Flag,
+        "true",
+        "Whether what is said and made under this name goes to local targets only, now and in every later request \
+         that continues it. A request that cannot comply is refused.",
+    )
+    .default("false"),
+    Key::new(
         "models[].targets[].provider",
         Kind::Text("name", check::text),
         r#""up""#,
@@ -55,6 +69,13 @@ pub(super) static KEYS: &[Key] = &[
         "Name of the model there; `*` is the name that the caller gave.",
     )
     .default(r#""*""#),
+    Key::new(
+        "models[].targets[].local",
+        Kind::Flag,
+        "true",
+        "Whether this target may have data that is local only; as its provider is when left out. The embedded model \
+         is local.",
+    ),
     Key::new(
         "capabilities[].model",
         Kind::Text("name or pattern", check::pattern),
@@ -135,6 +156,22 @@ pub(super) static KEYS: &[Key] = &[
         "The reasoning efforts it knows; others become the nearest.",
     ),
     Key::new(
+        "tools[].name",
+        Kind::Text("name or pattern", check::pattern),
+        r#""crm_*""#,
+        "A tool's name, or a pattern in which each `*` stands for any text.",
+    )
+    .required()
+    .literal(),
+    Key::new(
+        "tools[].local_only",
+        Kind::Flag,
+        "true",
+        "Whether what such a tool answers, and what a model makes of it, goes to local targets only. A request that \
+         cannot comply is refused.",
+    )
+    .default("false"),
+    Key::new(
         "keys[].name",
         Kind::Text("name", check::name),
         r#""ci""#,
@@ -175,4 +212,12 @@ pub(super) static KEYS: &[Key] = &[
         "8",
         "Most requests of the key in work at a time; further ones are answered with 429.",
     ),
+    Key::new(
+        "keys[].local_only",
+        Kind::Flag,
+        "true",
+        "Whether what is said and made under the key goes to local targets only, now and in every later request that \
+         continues it. A request that cannot comply is refused.",
+    )
+    .default("false"),
 ];

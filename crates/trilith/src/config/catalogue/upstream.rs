@@ -47,6 +47,13 @@ pub(super) static KEYS: &[Key] = &[
         "Where it is, up to and without the dialect's own path. Needed without `preset`.",
     ),
     Key::new(
+        "providers[].local",
+        Kind::Flag,
+        "true",
+        "Whether it may have data that is local only: it runs where such data may be.",
+    )
+    .default("false"),
+    Key::new(
         "providers[].api_key",
         Kind::Text("credential", check::header_value),
         r#""${UP_KEY:-none}""#,
