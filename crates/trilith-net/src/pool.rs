@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use http::uri::Authority;
@@ -119,26 +120,32 @@ impl Pool {
         origin
     }
 
-    /// The most recently used connection that is still open; the ones found closed or too
-    /// old on the way are dropped.
+    /// The most recently used connection that is still open, one that this thread opened before others; the
+    /// ones found closed or too old on the way are dropped.
     pub(crate) fn take(&self, origin: &Origin, now: Instant) -> Option<Box<Wire>> {
+        let here = thread::current().id();
         loop {
-            let Some(mut idle) = lock(&origin.idle).pop() else {
+            let Some((mut idle, older)) = self.take_one(origin, here, now) else {
                 self.sweep_if_due(now);
                 return None;
             };
-            self.idle.fetch_sub(1, Ordering::Relaxed);
-            if !self.is_young(&idle, now) {
-                // The list is ordered by age: everything below is older still.
-                let rest = std::mem::take(&mut *lock(&origin.idle));
-                self.idle.fetch_sub(rest.len(), Ordering::Relaxed);
-                return None;
-            }
-            if idle.wire.is_usable() {
+            self.idle.fetch_sub(1 + older.len(), Ordering::Relaxed);
+            if self.is_young(&idle, now) && idle.wire.is_usable() {
                 self.reused.fetch_add(1, Ordering::Relaxed);
                 return Some(idle.wire);
             }
         }
+    }
+
+    /// Takes a connection out of its list, and with one that is too old those before it: the list is ordered by
+    /// age.
+    fn take_one(&self, origin: &Origin, here: ThreadId, now: Instant) -> Option<(Idle, Vec<Idle>)> {
+        let mut list = lock(&origin.idle);
+        let own = list.iter().rposition(|idle| idle.wire.home == here);
+        let place = own.or_else(|| list.len().checked_sub(1))?;
+        let idle = list.remove(place);
+        let older = if self.is_young(&idle, now) { Vec::new() } else { list.drain(..place).collect() };
+        Some((idle, older))
     }
 
     fn is_young(&self, idle: &Idle, now: Instant) -> bool {

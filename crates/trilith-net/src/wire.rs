@@ -5,6 +5,7 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
+use std::thread::{self, ThreadId};
 
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
@@ -34,6 +35,9 @@ pub(crate) struct Wire {
     pub(crate) timer: Timer,
     pub(crate) link: Arc<Link>,
     pub(crate) waker: Waker,
+    /// The thread that opened it: where each thread has a runtime of its own, only there is it woken without
+    /// waking another core.
+    pub(crate) home: ThreadId,
     /// Cap on the response heads of one exchange, in bytes.
     pub(crate) max_head: usize,
     room: usize,
@@ -49,6 +53,7 @@ impl Wire {
             timer: Timer::default(),
             waker: Waker::from(Arc::clone(&link)),
             link,
+            home: thread::current().id(),
             max_head,
             room: MIN_ROOM,
         })

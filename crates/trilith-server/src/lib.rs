@@ -19,7 +19,9 @@ mod query;
 mod relay;
 mod route;
 mod stream;
+mod workers;
 
 pub use app::{App, Limits};
 pub use listen::{Listener, serve};
 pub use offered::Offered;
+pub use workers::Workers;

@@ -13,7 +13,10 @@ use std::{
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{conn::auto, graceful::GracefulShutdown},
+    server::{
+        conn::auto,
+        graceful::{GracefulShutdown, Watcher},
+    },
 };
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -21,7 +24,13 @@ use tokio::{
 };
 use trilith_core::BoxFuture;
 
-use crate::{admin, answer::Answer, app::App, route};
+use crate::{
+    admin,
+    answer::Answer,
+    app::App,
+    route,
+    workers::{Place, Workers},
+};
 
 /// A socket that takes connections.
 #[derive(Debug)]
@@ -62,10 +71,11 @@ enum Surface {
     Admin(Draining),
 }
 
-/// Serves until `stop` resolves, then takes no new connection and waits for running requests, at most the
-/// drain time. Says whether all of them ended.
+/// Serves on the workers until `stop` resolves, then takes no new connection and waits for running requests, at
+/// most the drain time. Says whether all of them ended.
 pub async fn serve(
     app: Arc<App>,
+    workers: &Workers,
     api: Listener,
     admin: Option<Listener>,
     stop: impl Future<Output = ()>,
@@ -87,7 +97,14 @@ pub async fn serve(
             () = &mut stop => break,
             accepted = accept(&api, &room) => {
                 let (stream, permit) = accepted;
-                start(&app, stream, Surface::Api, &graceful, Held { _permit: permit, cut: cut.clone() });
+                let (app, watcher, cut) = (Arc::clone(&app), graceful.watcher(), cut.clone());
+                let handed = workers.hand(stream, move |stream, place| {
+                    let held = Held { _permit: permit, _place: Some(place), cut };
+                    start(&app, stream, Surface::Api, watcher, held);
+                });
+                if let Err(error) = handed {
+                    tracing::warn!(%error, "a connection could not be taken");
+                }
             }
             () = admin.serve_one(&app, &cut) => {}
         }
@@ -124,8 +141,8 @@ impl AdminSurface {
             return tokio::time::sleep(Duration::from_millis(50)).await;
         };
         let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() else { return };
-        let held = Held { _permit: permit, cut: cut.clone() };
-        start(app, stream, Surface::Admin(self.draining.clone()), &self.graceful, held);
+        let held = Held { _permit: permit, _place: None, cut: cut.clone() };
+        start(app, stream, Surface::Admin(self.draining.clone()), self.graceful.watcher(), held);
     }
 
     /// Lets the requests that run here end, for a moment.
@@ -141,6 +158,8 @@ type Permit = tokio::sync::OwnedSemaphorePermit;
 struct Held {
     /// Its room among the others.
     _permit: Permit,
+    /// Its place on its thread.
+    _place: Option<Place>,
     /// Changes when the time is over in which it may end by itself.
     cut: watch::Receiver<()>,
 }
@@ -160,7 +179,7 @@ async fn accept(listener: &Listener, room: &Arc<Semaphore>) -> (TcpStream, Permi
     }
 }
 
-fn start(app: &Arc<App>, stream: TcpStream, surface: Surface, graceful: &GracefulShutdown, mut held: Held) {
+fn start(app: &Arc<App>, stream: TcpStream, surface: Surface, watcher: Watcher, mut held: Held) {
     // Without this, an answer written in two pieces waits for the client's delayed acknowledgement.
     stream.set_nodelay(true).ok();
     let shared = Arc::clone(app);
@@ -173,7 +192,7 @@ fn start(app: &Arc<App>, stream: TcpStream, surface: Surface, graceful: &Gracefu
         .max_buf_size(64 << 10);
     builder.http2().timer(TokioTimer::new()).max_concurrent_streams(256);
     let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-    let connection = graceful.watch(connection);
+    let connection = watcher.watch(connection);
     let task: BoxFuture<'static, ()> = Box::pin(async move {
         tokio::select! {
             ended = connection => if let Err(error) = ended {

@@ -8,7 +8,7 @@ use trilith_ops::{
     TargetEntry, Traces,
 };
 use trilith_runtime::{LocalTools, Runtime};
-use trilith_server::{App, Limits, Listener, Offered};
+use trilith_server::{App, Limits, Listener, Offered, Workers};
 use trilith_store::{EnvelopeSealer, OpenError, Sqlite, Sync};
 
 use crate::{
@@ -35,7 +35,8 @@ pub(crate) fn run(options: &ServeOptions) -> Result<(), Failure> {
         .into());
     }
     logging::start(&config.log)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // This thread takes connections and looks after the rest; the workers serve.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(serve(config))
 }
 
@@ -57,14 +58,16 @@ async fn serve(config: Config) -> Result<(), Failure> {
         Some(address) => Some(listener(address, "server.admin_listen").await?),
         None => None,
     };
+    let workers = Workers::start(config.server.workers)?;
     announce(&config, &api, admin.as_ref())?;
     let sweeper = sweep(Arc::clone(&store));
     let whole = tokio::select! {
-        whole = trilith_server::serve(app, api, admin, asked_to_end()) => whole,
+        whole = trilith_server::serve(app, &workers, api, admin, asked_to_end()) => whole,
         () = sweeper => false,
     };
     // Runs whose client left are still being written down.
     let written = tasks.drained(Duration::from_secs(5)).await;
+    drop(workers);
     store.flush().await?;
     if !whole || !written {
         say::note("some requests were still running and were cut off");

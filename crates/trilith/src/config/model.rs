@@ -1,6 +1,7 @@
 //! The configuration as plain values, checked and complete.
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -47,6 +48,8 @@ pub(crate) struct Server {
     pub(crate) max_depth: usize,
     /// Client connections at a time.
     pub(crate) max_concurrent: usize,
+    /// `None`: one for each core.
+    pub(crate) workers: Option<NonZeroUsize>,
     pub(crate) header_timeout: Duration,
     pub(crate) drain_timeout: Duration,
 }

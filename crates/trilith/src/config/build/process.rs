@@ -1,6 +1,7 @@
 //! The process's own tables.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -32,6 +33,7 @@ impl Build {
             max_body_bytes: self.number(section, "max_body_bytes").unwrap_or_default(),
             max_depth: self.number(section, "max_depth").unwrap_or_default(),
             max_concurrent: self.number(section, "max_concurrent").unwrap_or_default(),
+            workers: self.number(section, "workers").and_then(NonZeroUsize::new),
             header_timeout: self.duration(section, "header_timeout").unwrap_or_default(),
             drain_timeout: self.duration(section, "drain_timeout").unwrap_or_default(),
         }

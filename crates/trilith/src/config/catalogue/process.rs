@@ -58,6 +58,13 @@ pub(super) static KEYS: &[Key] = &[
     )
     .default("1024"),
     Key::new(
+        "server.workers",
+        Kind::Count(0, 1024),
+        "4",
+        "Threads that serve connections, each keeping those it was given; 0 is one for each core.",
+    )
+    .default("0"),
+    Key::new(
         "server.header_timeout",
         Kind::Duration(100, 10 * 60_000),
         r#""90s""#,
