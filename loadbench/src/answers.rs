@@ -98,6 +98,7 @@ fn script(dialect: Dialect, tokens: &[String], usage: bool) -> Script {
     let mut script = match dialect {
         Dialect::Chat => chat_script(tokens, usage),
         Dialect::Responses => responses_script(tokens),
+        Dialect::Messages => messages::script(tokens),
     };
     let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n\
         cache-control: no-cache\r\nx-request-id: req_7777000000000007\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -206,6 +207,9 @@ fn plain(dialect: Dialect) -> Vec<u8> {
                 "content": [part], "role": "assistant"});
             response("completed", json!([item]), responses_usage())
         }
+        Dialect::Messages => {
+            messages::message(json!([{"type": "text", "text": text}]), json!("end_turn"), TOKENS)
+        }
     }
     .to_string();
     format!(
@@ -243,5 +247,6 @@ fn responses_usage() -> Value {
         "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 24 + TOKENS})
 }
 
+mod messages;
 #[cfg(test)]
 mod tests;

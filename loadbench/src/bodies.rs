@@ -40,6 +40,14 @@ fn build(dialect: Dialect, scenario: Scenario, model: &str, store: Option<bool>,
                 body["tools"] = (0..TOOLS).map(responses_tool).collect();
             }
         }
+        Dialect::Messages => {
+            body["max_tokens"] = json!(1024);
+            body["system"] = json!(if agent { SYSTEM } else { "You are terse." });
+            body["messages"] = if agent { messages(filler) } else { small_messages() };
+            if agent {
+                body["tools"] = (0..TOOLS).map(messages_tool).collect();
+            }
+        }
     }
     body["temperature"] = json!(0.2);
     if let Some(store) = store {
@@ -64,6 +72,10 @@ fn small_chat() -> Value {
 
 fn small_responses() -> Value {
     json!([{"role": "user", "content": [{"type": "input_text", "text": QUESTION}]}])
+}
+
+fn small_messages() -> Value {
+    json!([{"role": "user", "content": [{"type": "text", "text": QUESTION}]}])
 }
 
 fn tool(number: usize) -> Value {
@@ -91,8 +103,18 @@ fn responses_tool(number: usize) -> Value {
     tool
 }
 
-fn arguments(turn: usize) -> String {
-    json!({"path": format!("src/part_{turn}.rs"), "mode": "read", "limit": 400}).to_string()
+fn messages_tool(number: usize) -> Value {
+    let mut tool = tool(number);
+    if let Some(tool) = tool.as_object_mut()
+        && let Some(schema) = tool.remove("parameters")
+    {
+        tool.insert("input_schema".to_owned(), schema);
+    }
+    tool
+}
+
+fn arguments(turn: usize) -> Value {
+    json!({"path": format!("src/part_{turn}.rs"), "mode": "read", "limit": 400})
 }
 
 fn tool_result(turn: usize, filler: usize) -> String {
@@ -112,7 +134,7 @@ fn chat_messages(filler: usize) -> Value {
     for turn in 0..TURNS {
         messages.push(json!({"role": "assistant", "content": null, "tool_calls": [{
             "id": format!("call_{turn:04}"), "type": "function",
-            "function": {"name": format!("workspace_tool_{turn:02}"), "arguments": arguments(turn)}}]}));
+            "function": {"name": format!("workspace_tool_{turn:02}"), "arguments": arguments(turn).to_string()}}]}));
         messages.push(json!({"role": "tool", "tool_call_id": format!("call_{turn:04}"),
             "content": tool_result(turn, filler)}));
     }
@@ -123,11 +145,23 @@ fn responses_input(filler: usize) -> Value {
     let mut input = vec![json!({"role": "user", "content": "Find the slow part and make it faster."})];
     for turn in 0..TURNS {
         input.push(json!({"type": "function_call", "call_id": format!("call_{turn:04}"),
-            "name": format!("workspace_tool_{turn:02}"), "arguments": arguments(turn)}));
+            "name": format!("workspace_tool_{turn:02}"), "arguments": arguments(turn).to_string()}));
         input.push(json!({"type": "function_call_output", "call_id": format!("call_{turn:04}"),
             "output": tool_result(turn, filler)}));
     }
     input.into()
+}
+
+fn messages(filler: usize) -> Value {
+    let mut messages = vec![json!({"role": "user", "content": "Find the slow part and make it faster."})];
+    for turn in 0..TURNS {
+        let id = format!("toolu_{turn:04}");
+        messages.push(json!({"role": "assistant", "content": [{"type": "tool_use", "id": id,
+            "name": format!("workspace_tool_{turn:02}"), "input": arguments(turn)}]}));
+        messages.push(json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id,
+            "content": tool_result(turn, filler)}]}));
+    }
+    messages.into()
 }
 
 #[cfg(test)]
@@ -136,7 +170,7 @@ mod tests {
 
     #[test]
     fn agent_bodies_are_fifty_kilobytes_with_twenty_tools() {
-        for dialect in [Dialect::Chat, Dialect::Responses] {
+        for dialect in Dialect::ALL {
             let body = body(dialect, Scenario::Agent, "m", Some(false));
             assert!((48_000..52_000).contains(&body.len()), "{} bytes", body.len());
             let value: Value = serde_json::from_str(&body).unwrap();

@@ -23,7 +23,7 @@ const SETTLE: Duration = Duration::from_millis(5);
 /// Options of the comparison.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// A version of about a minute, with larger error.
+    /// A version of about two minutes, with larger error.
     #[arg(long)]
     quick: bool,
     /// Write the tables to this file too.

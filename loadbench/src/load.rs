@@ -39,8 +39,12 @@ pub(crate) struct Target {
 impl Target {
     fn request(&self) -> Vec<u8> {
         let body = body(self.dialect, self.scenario, &self.model, self.store);
+        let version = match self.dialect {
+            Dialect::Messages => "anthropic-version: 2023-06-01\r\n",
+            Dialect::Chat | Dialect::Responses => "",
+        };
         format!(
-            "POST {} HTTP/1.1\r\nhost: {}\r\nuser-agent: trilith-bench\r\naccept: */*\r\n\
+            "POST {} HTTP/1.1\r\nhost: {}\r\nuser-agent: trilith-bench\r\naccept: */*\r\n{version}\
              content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             self.dialect.path(),
             self.addr,
@@ -54,8 +58,10 @@ impl Target {
         match (self.scenario.streams(), self.dialect) {
             (true, Dialect::Chat) => "data: [DONE]",
             (true, Dialect::Responses) => "\"type\":\"response.completed\"",
+            (true, Dialect::Messages) => "\"type\":\"message_stop\"",
             (false, Dialect::Chat) => "\"finish_reason\":\"stop\"",
             (false, Dialect::Responses) => "\"status\":\"completed\"",
+            (false, Dialect::Messages) => "\"stop_reason\":\"end_turn\"",
         }
     }
 }

@@ -55,39 +55,41 @@ const fn same(name: &'static str, program: Program, dialect: Dialect) -> Subject
     Subject { name, program, caller: dialect, upstream: dialect, store: None }
 }
 
+const fn through(name: &'static str, caller: Dialect, upstream: Dialect) -> Subject {
+    Subject { upstream, store: stored(caller, false), ..same(name, Program::Trilith, caller) }
+}
+
+/// Only callers of Responses say whether their answer is kept.
+const fn stored(caller: Dialect, store: bool) -> Option<bool> {
+    match caller {
+        Dialect::Responses => Some(store),
+        Dialect::Chat | Dialect::Messages => None,
+    }
+}
+
 /// Every row, in the order of the tables.
-pub(crate) const SUBJECTS: [Subject; 11] = [
+pub(crate) const SUBJECTS: [Subject; 19] = [
     same("direct chat", Program::Upstream, Dialect::Chat),
     same("direct responses", Program::Upstream, Dialect::Responses),
+    same("direct messages", Program::Upstream, Dialect::Messages),
     same("floor-write-once chat", Program::WriteOnce, Dialect::Chat),
     same("floor-write-once responses", Program::WriteOnce, Dialect::Responses),
+    same("floor-write-once messages", Program::WriteOnce, Dialect::Messages),
     same("floor-hyper chat", Program::Hyper, Dialect::Chat),
     same("floor-hyper responses", Program::Hyper, Dialect::Responses),
+    same("floor-hyper messages", Program::Hyper, Dialect::Messages),
     same("trilith chat → chat", Program::Trilith, Dialect::Chat),
+    through("trilith responses → responses, store off", Dialect::Responses, Dialect::Responses),
+    same("trilith messages → messages", Program::Trilith, Dialect::Messages),
+    through("trilith chat → responses", Dialect::Chat, Dialect::Responses),
+    through("trilith chat → messages", Dialect::Chat, Dialect::Messages),
+    through("trilith responses → chat, store off", Dialect::Responses, Dialect::Chat),
+    through("trilith responses → messages, store off", Dialect::Responses, Dialect::Messages),
+    through("trilith messages → chat", Dialect::Messages, Dialect::Chat),
+    through("trilith messages → responses", Dialect::Messages, Dialect::Responses),
     Subject {
-        store: Some(false),
-        ..same("trilith responses → responses, store off", Program::Trilith, Dialect::Responses)
-    },
-    Subject {
-        name: "trilith chat → responses",
-        program: Program::Trilith,
-        caller: Dialect::Chat,
-        upstream: Dialect::Responses,
-        store: None,
-    },
-    Subject {
-        name: "trilith responses → chat, store off",
-        program: Program::Trilith,
-        caller: Dialect::Responses,
-        upstream: Dialect::Chat,
-        store: Some(false),
-    },
-    Subject {
-        name: "trilith responses → chat, store on",
-        program: Program::Trilith,
-        caller: Dialect::Responses,
-        upstream: Dialect::Chat,
-        store: Some(true),
+        store: stored(Dialect::Responses, true),
+        ..through("trilith responses → chat, store on", Dialect::Responses, Dialect::Chat)
     },
 ];
 
@@ -163,7 +165,7 @@ impl Launch {
         for line in &self.store_lines {
             text.push_str(&format!("{line}\n"));
         }
-        for dialect in [Dialect::Chat, Dialect::Responses] {
+        for dialect in Dialect::ALL {
             let name = dialect.name();
             text.push_str(&format!(
                 "\n[[providers]]\nname = \"up-{name}\"\ndialect = \"{name}\"\n\
@@ -171,7 +173,7 @@ impl Launch {
             ));
         }
         // Each name is given to the upstream under another one, so the splice is part of what is measured.
-        for dialect in [Dialect::Chat, Dialect::Responses] {
+        for dialect in Dialect::ALL {
             for scenario in [Scenario::Burst, Scenario::Paced] {
                 let (name, suffix) = (dialect.name(), scenario.model_suffix());
                 text.push_str(&format!(

@@ -26,6 +26,7 @@ const READ_SIZE: usize = 64 * 1024;
 struct Script {
     chat: Answers,
     responses: Answers,
+    messages: Answers,
     next_id: AtomicU64,
 }
 
@@ -34,6 +35,7 @@ pub(crate) async fn serve(listener: TcpListener) -> io::Result<()> {
     let script = Arc::new(Script {
         chat: Answers::new(Dialect::Chat),
         responses: Answers::new(Dialect::Responses),
+        messages: Answers::new(Dialect::Messages),
         next_id: AtomicU64::new(1),
     });
     loop {
@@ -113,14 +115,9 @@ enum Answer {
 
 fn choose(request: &[u8], body: &[u8]) -> Answer {
     let line = request.split(|byte| *byte == b'\r').next().unwrap_or_default();
-    let dialect = if memmem::find(line, Dialect::Chat.path().as_bytes()).is_some() {
-        Dialect::Chat
-    } else if memmem::find(line, Dialect::Responses.path().as_bytes()).is_some() {
-        Dialect::Responses
-    } else if line.starts_with(b"GET /health") {
-        return Answer::Health;
-    } else {
-        return Answer::NotFound;
+    let called = |dialect: &Dialect| memmem::find(line, dialect.path().as_bytes()).is_some();
+    let Some(dialect) = Dialect::ALL.into_iter().find(called) else {
+        return if line.starts_with(b"GET /health") { Answer::Health } else { Answer::NotFound };
     };
     let model = member(body, b"\"model\"").and_then(|value| value.strip_prefix(b"\""));
     let model = model.and_then(|value| value.split(|byte| *byte == b'"').next()).unwrap_or_default();
@@ -151,6 +148,7 @@ impl Answer {
         let of = |dialect| match dialect {
             Dialect::Chat => &script.chat,
             Dialect::Responses => &script.responses,
+            Dialect::Messages => &script.messages,
         };
         output.clear();
         match self {
@@ -200,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_request_chooses_the_answer() {
-        for dialect in [Dialect::Chat, Dialect::Responses] {
+        for dialect in Dialect::ALL {
             let line = format!("POST {} HTTP/1.1\r\n", dialect.path());
             let usage = dialect == Dialect::Chat;
             for (scenario, want) in [

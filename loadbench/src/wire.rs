@@ -11,14 +11,20 @@ pub(crate) enum Dialect {
     Chat,
     /// `POST /v1/responses`.
     Responses,
+    /// `POST /v1/messages`.
+    Messages,
 }
 
 impl Dialect {
+    /// Every dialect, in the order of the tables.
+    pub(crate) const ALL: [Self; 3] = [Self::Chat, Self::Responses, Self::Messages];
+
     /// The path of its generating call.
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Chat => "/v1/chat/completions",
             Self::Responses => "/v1/responses",
+            Self::Messages => "/v1/messages",
         }
     }
 
@@ -27,6 +33,7 @@ impl Dialect {
         match self {
             Self::Chat => "chat",
             Self::Responses => "responses",
+            Self::Messages => "messages",
         }
     }
 }

@@ -68,11 +68,22 @@ fn responses_streams_are_numbered_and_complete() {
 }
 
 #[test]
+fn messages_streams_open_and_close_one_block() {
+    let events = data(&body(&Answers::new(Dialect::Messages).burst));
+    let kinds: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+    assert_eq!(kinds[..3], ["message_start", "content_block_start", "content_block_delta"]);
+    assert_eq!(kinds[2 + TOKENS..], ["content_block_stop", "message_delta", "message_stop"]);
+    assert_eq!(events[1 + TOKENS]["delta"]["text"], " tok31");
+    assert_eq!(events[3 + TOKENS]["usage"]["output_tokens"], TOKENS);
+}
+
+#[test]
 fn plain_answers_are_small_json() {
-    for dialect in [Dialect::Chat, Dialect::Responses] {
+    for dialect in Dialect::ALL {
         let body = body(&Answers::new(dialect).plain);
         let value: Value = serde_json::from_str(&body).unwrap();
-        assert!(value["usage"]["total_tokens"].is_u64());
-        assert!((500..1400).contains(&body.len()), "{} bytes", body.len());
+        let key = if dialect == Dialect::Messages { "output_tokens" } else { "total_tokens" };
+        assert!(value["usage"][key].is_u64());
+        assert!((300..1400).contains(&body.len()), "{} bytes", body.len());
     }
 }

@@ -17,7 +17,7 @@ async fn every_scenario_is_complete_directly_and_through_both_floors() {
     let (listener, write_once) = listen().await;
     tokio::spawn(floor_write_once::serve(listener, direct));
     for addr in [direct, hyper, write_once] {
-        for dialect in [Dialect::Chat, Dialect::Responses] {
+        for dialect in Dialect::ALL {
             for scenario in Scenario::ALL {
                 let model = format!("{}-up{}", dialect.name(), scenario.model_suffix());
                 let target = Target { addr, dialect, scenario, model, store: None };
