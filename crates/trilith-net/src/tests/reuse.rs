@@ -42,6 +42,33 @@ async fn concurrent_requests_use_their_own_connections() {
     assert_eq!((client.stats().opened, client.stats().idle), (2, 2));
 }
 
+/// As a server's workers are: each thread with a runtime of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_is_given_the_connection_that_it_opened() {
+    let address =
+        serve(|number, stream| answer_all(stream, plain(format!("connection {number}").as_bytes(), "")))
+            .await;
+    let url = format!("http://{address}/");
+    let client = Arc::new(client());
+    let held = client.send(get(&url)).await;
+    let ((tell, told), (go, wait)) = (std::sync::mpsc::channel(), std::sync::mpsc::channel());
+    let (theirs, there) = (Arc::clone(&client), url.clone());
+    let other = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let ask = || runtime.block_on(async { soon(text(theirs.send(get(&there)).await)).await });
+        let first = ask();
+        tell.send(()).unwrap();
+        wait.recv().unwrap();
+        (first, ask())
+    });
+    told.recv().unwrap();
+    assert_eq!(soon(text(held)).await, "connection 0");
+    go.send(()).unwrap();
+    assert_eq!(other.join().unwrap(), ("connection 1".to_owned(), "connection 1".to_owned()));
+    assert_eq!(soon(text(client.send(get(&url)).await)).await, "connection 0");
+    assert_eq!((client.stats().opened, client.stats().reused), (2, 2));
+}
+
 #[tokio::test]
 async fn a_connection_closed_while_idle_is_not_used() {
     let address = serve(|_, mut stream| async move {
