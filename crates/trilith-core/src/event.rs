@@ -138,6 +138,56 @@ pub enum Event {
     End(Box<End>),
 }
 
+impl Event {
+    /// The item that the event is about, where it is about one.
+    pub const fn index(&self) -> Option<u32> {
+        match self {
+            Self::ItemAdded { index, .. }
+            | Self::PartAdded { index, .. }
+            | Self::TextDelta { index, .. }
+            | Self::PartDelta { index, .. }
+            | Self::ArgumentsDelta { index, .. }
+            | Self::AudioDelta { index, .. }
+            | Self::AnnotationAdded { index, .. }
+            | Self::PartDone { index, .. }
+            | Self::ToolProgress { index, .. }
+            | Self::ItemDone { index, .. } => Some(*index),
+            Self::Detail { index, .. } => *index,
+            Self::Created(_)
+            | Self::Status(_)
+            | Self::Begin(_)
+            | Self::Usage(_)
+            | Self::Finish(_)
+            | Self::Loss(_)
+            | Self::End(_) => None,
+        }
+    }
+
+    /// The place to write another index to; `None` where there is none to change.
+    pub const fn index_mut(&mut self) -> Option<&mut u32> {
+        match self {
+            Self::ItemAdded { index, .. }
+            | Self::PartAdded { index, .. }
+            | Self::TextDelta { index, .. }
+            | Self::PartDelta { index, .. }
+            | Self::ArgumentsDelta { index, .. }
+            | Self::AudioDelta { index, .. }
+            | Self::AnnotationAdded { index, .. }
+            | Self::PartDone { index, .. }
+            | Self::ToolProgress { index, .. }
+            | Self::ItemDone { index, .. } => Some(index),
+            Self::Detail { index, .. } => index.as_mut(),
+            Self::Created(_)
+            | Self::Status(_)
+            | Self::Begin(_)
+            | Self::Usage(_)
+            | Self::Finish(_)
+            | Self::Loss(_)
+            | Self::End(_) => None,
+        }
+    }
+}
+
 /// The response exists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Created {

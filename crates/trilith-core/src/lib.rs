@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock, draws random numbers or knows a wire format. The types are not
 //! serialisable on purpose: each dialect converts at its own border, and the store has its own encoding.
 
+mod abilities;
 mod completion;
 mod dialect;
 mod error;
@@ -23,6 +24,7 @@ mod tool;
 mod turn;
 mod usage;
 
+pub use abilities::Abilities;
 pub use completion::Completion;
 pub use dialect::DialectId;
 pub use error::{Error, ErrorKind, Origin as ErrorOrigin, Retry, UpstreamFault};

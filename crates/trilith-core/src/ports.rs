@@ -5,7 +5,7 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc};
 use bytes::Bytes;
 use futures_core::Stream;
 
-use crate::{DialectId, Error, Event, Item, Loss, Response, Turn};
+use crate::{Abilities, DialectId, Error, Event, Item, Loss, Response, Turn};
 
 /// A future that owns its work and may move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -97,6 +97,9 @@ pub trait Upstream: Send + Sync {
 
     /// A fingerprint of the account whose credential is used; never the credential. Empty where there is none.
     fn account(&self) -> &str;
+
+    /// What it does by itself for a model of that (upstream's) name.
+    fn abilities(&self, model: &str) -> Abilities;
 
     /// Calls a model.
     ///

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use trilith_core::{
-    DialectId, Error, Event, Headers, Loss, Response, Settings, StreamOptions, Tool, ToolKind, Turn, Usage,
+    Abilities, DialectId, Error, Event, Headers, Loss, Response, Settings, StreamOptions, Tool, ToolKind,
+    Turn, Usage,
 };
 
 use crate::{capability::Capabilities, counting::Counting, names::NameMap, scan::Scan};
@@ -64,6 +65,13 @@ impl Default for Quirks {
             stream_usage: true,
             drop_fields: Vec::new(),
         }
+    }
+}
+
+impl Quirks {
+    /// Whether the upstream takes a top-level field of that name.
+    pub fn takes(&self, field: &str) -> bool {
+        !self.drop_fields.iter().any(|dropped| &**dropped == field)
     }
 }
 
@@ -163,6 +171,10 @@ pub trait Dialect: Send + Sync {
         let _ = headers;
         self.decode_request(body)
     }
+
+    /// What a target of this dialect does by itself for a model that can be asked for `can`: what the wire can
+    /// say, less what the place and the model do not take.
+    fn abilities(&self, quirks: &Quirks, can: &Capabilities) -> Abilities;
 
     /// A turn in an upstream's bytes.
     ///

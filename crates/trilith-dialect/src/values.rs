@@ -10,7 +10,8 @@ use trilith_core::Error;
 
 use crate::object::invalid;
 
-const MAX_STOPS: usize = 4;
+/// The most stop strings that a request may name.
+pub(crate) const MAX_STOPS: usize = 4;
 
 /// A number from `low` to `high`.
 pub(crate) fn range(name: &str, value: Option<f64>, low: f64, high: f64) -> Result<Option<f64>, Error> {

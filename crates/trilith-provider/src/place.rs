@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use sha2::{Digest, Sha256};
 use trilith_core::{
-    BoxFuture, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer, RelayCall,
-    TokenCount, Upstream, Wanted,
+    Abilities, BoxFuture, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer,
+    RelayCall, TokenCount, Upstream, Wanted,
 };
 use trilith_dialect::{CapabilityTable, Counting, Dialect, Quirks, Target};
 use trilith_net::{Client, Request, Response, Timeouts};
@@ -294,6 +294,10 @@ impl Upstream for Place {
 
     fn account(&self) -> &str {
         &self.0.account
+    }
+
+    fn abilities(&self, model: &str) -> Abilities {
+        self.0.dialect.abilities(&self.0.quirks, &self.0.capabilities.of(model))
     }
 
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<EventStream, Error>> {

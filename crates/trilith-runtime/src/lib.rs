@@ -5,6 +5,7 @@
 
 mod carriers;
 mod count;
+mod emulate;
 mod end;
 mod envelope;
 mod failover;
@@ -14,7 +15,6 @@ mod normalize;
 mod plan;
 mod run;
 mod start;
-mod stop;
 mod weight;
 
 pub use count::Counted;

@@ -88,17 +88,22 @@ impl OpenItems {
         }
     }
 
+    /// The events that close everything, cut short.
+    pub(crate) fn close_all(&mut self) -> Vec<Event> {
+        self.close(|_| true, None)
+    }
+
     /// The events that close the parts of an item that is about to be closed itself.
     pub(crate) fn close_parts(&mut self, index: u32) -> Vec<Event> {
         let parts = self.find(index).map(|open| std::mem::take(&mut open.parts)).unwrap_or_default();
         parts.into_iter().map(|(part, space)| Event::PartDone { index, part, space }).collect()
     }
 
-    /// The events that close what is still open, in the order in which it was opened: cut short, but for the
-    /// item that is `whole`.
-    pub(crate) fn close(&mut self, whole: Option<u32>) -> Vec<Event> {
+    /// The events that close what is still open of the items that are `meant`, in the order in which it was
+    /// opened: cut short, but for the item that is `whole`.
+    pub(crate) fn close(&mut self, meant: impl Fn(u32) -> bool, whole: Option<u32>) -> Vec<Event> {
         let mut events = Vec::new();
-        for open in std::mem::take(&mut self.0) {
+        for open in self.0.extract_if(.., |open| meant(open.index)) {
             let index = open.index;
             events.extend(open.parts.into_iter().map(|(part, space)| Event::PartDone { index, part, space }));
             let status = if whole == Some(index) { ItemStatus::Completed } else { ItemStatus::Incomplete };

@@ -6,15 +6,16 @@ use std::{
 };
 
 use trilith_core::{
-    BoxFuture, BoxStream, Created, Disposition, End, Error, Event, Finish, FinishReason, Headers, Loss,
-    Origin, Pin, Response, Status, StoreError,
+    BoxFuture, BoxStream, Created, Disposition, End, Error, Event, Headers, Loss, Origin, Pin, Response,
+    Status, StoreError,
 };
 
 use crate::{
-    carriers, end,
+    carriers,
+    emulate::no_sense,
+    end,
     normalize::{self, OpenItems, TakenIds},
     start::Runtime,
-    stop::{StopCutter, Stopped},
     weight,
 };
 
@@ -52,7 +53,6 @@ pub struct Run {
     events: Option<BoxStream<'static, Result<Vec<Event>, Error>>>,
     losses: Vec<Loss>,
     headers: Headers,
-    stop: Option<StopCutter>,
     open: OpenItems,
     taken: TakenIds,
     /// The rule by which what is made here may go to local targets only.
@@ -74,7 +74,6 @@ pub(crate) struct Parts {
     pub(crate) events: BoxStream<'static, Result<Vec<Event>, Error>>,
     pub(crate) losses: Vec<Loss>,
     pub(crate) headers: Headers,
-    pub(crate) stop: Option<StopCutter>,
     pub(crate) taken: TakenIds,
     pub(crate) pin: Option<Arc<Pin>>,
     pub(crate) input_bytes: usize,
@@ -93,7 +92,6 @@ impl Run {
             events: Some(parts.events),
             losses: parts.losses,
             headers: parts.headers,
-            stop: parts.stop,
             open: OpenItems::default(),
             taken: parts.taken,
             pin: parts.pin,
@@ -165,17 +163,10 @@ impl Run {
         while std::future::poll_fn(|context| self.poll_step(context, &mut |_, _| {})).await == Step::More {}
     }
 
-    fn take(&mut self, mut batch: Vec<Event>, watch: &mut Watcher<'_>) -> Poll<Step> {
-        let mut stopped = None;
-        if let Some(stop) = &mut self.stop {
-            let mut cut = Vec::with_capacity(batch.len());
-            stopped = stop.filter(batch, &mut cut);
-            batch = cut;
-        }
-        match (self.show_all(batch, watch), stopped) {
-            (Err(fault), _) => self.finish(Some(fault), watch),
-            (Ok(()), Some(stopped)) => self.stopped(stopped, watch),
-            (Ok(()), None) => Poll::Ready(Step::More),
+    fn take(&mut self, batch: Vec<Event>, watch: &mut Watcher<'_>) -> Poll<Step> {
+        match self.show_all(batch, watch) {
+            Err(fault) => self.finish(Some(fault), watch),
+            Ok(()) => Poll::Ready(Step::More),
         }
     }
 
@@ -226,48 +217,19 @@ impl Run {
         Ok(())
     }
 
-    /// A stop string ended the answer. The item that it ends is whole; what was open beside it (a call in the
-    /// making) is cut short.
-    fn stopped(&mut self, stopped: Stopped, watch: &mut Watcher<'_>) -> Poll<Step> {
-        self.events = None;
-        self.stop = None;
-        for event in self.open.close(Some(stopped.index)) {
-            self.show(event, watch).ok();
-        }
-        if let Some(usage) = stopped.usage {
-            self.show(Event::Usage(usage), watch).ok();
-        }
-        let reason = FinishReason::StopString(Some(stopped.stop));
-        self.show(Event::Finish(Finish { choice: 0, reason }), watch).ok();
-        self.finish(None, watch)
-    }
-
     /// The upstream is done or broken: closes what is open, and ends the response or begins to write the end
     /// down.
     fn finish(&mut self, mut fault: Option<Error>, watch: &mut Watcher<'_>) -> Poll<Step> {
         self.events = None;
-        if let Some(mut stop) = self.stop.take() {
-            let mut held = Vec::new();
-            let stopped = stop.finish(&mut held);
-            fault = fault.or(self.show_all(held, watch).err());
-            if let (None, Some(stopped)) = (&fault, stopped) {
-                return self.stopped(stopped, watch);
-            }
-        }
-        for event in self.open.close(None) {
+        for event in self.open.close_all() {
             self.show(event, watch).ok();
         }
         if fault.is_none() && self.response.finishes.is_empty() {
             // Never a made-up stop (translation contract §16).
             fault = Some(Error::upstream("the upstream ended its answer without saying why; try again"));
         }
-        if self.response.usage.is_none() && fault.is_none() {
-            let usage = end::estimate(self.input_bytes, &self.response);
-            self.show(Event::Usage(usage), watch).ok();
-            // Told in strict mode too, but no error there: the answer itself is whole.
-            let loss = Loss::warn("usage", "the upstream counted no tokens; estimated from the text");
-            self.losses.push(loss.clone());
-            self.show(Event::Loss(loss), watch).ok();
+        if fault.is_none() {
+            self.count(watch);
         }
         let end = Box::new(end::of(&self.response, fault, self.now()));
         if !self.response.store {
@@ -277,6 +239,20 @@ impl Run {
         }
         self.phase = Phase::Committing(self.commit(Arc::new(self.ended(&end))), end);
         Poll::Ready(Step::More)
+    }
+
+    /// Estimates the token counts where the upstream gave none, and says so where anybody did.
+    fn count(&mut self, watch: &mut Watcher<'_>) {
+        if self.response.usage.is_none() {
+            let usage = end::estimate(self.input_bytes, &self.response);
+            self.show(Event::Usage(usage), watch).ok();
+        }
+        if self.response.usage.as_ref().is_some_and(|usage| usage.estimated) {
+            // Told in strict mode too, but no error there: the answer itself is whole.
+            let loss = Loss::warn("usage", "the upstream counted no tokens; estimated from the text");
+            self.losses.push(loss.clone());
+            self.show(Event::Loss(loss), watch).ok();
+        }
     }
 
     /// Writes down the response as it ended.
@@ -320,10 +296,6 @@ impl Run {
     }
 }
 
-fn no_sense() -> Error {
-    Error::upstream("the upstream answered in an order that makes no sense; try again")
-}
-
 /// A stored response whose client left is ended as cancelled, with what was made so far.
 impl Drop for Run {
     fn drop(&mut self) {
@@ -334,7 +306,7 @@ impl Drop for Run {
             // The answer was whole; only its last write is not yet confirmed.
             Phase::Committing(commit, end) => (commit, Arc::new(self.ended(&end))),
             _ => {
-                for event in self.open.close(None) {
+                for event in self.open.close_all() {
                     self.response.apply(&event).ok();
                 }
                 let at = self.now();

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use bytes::Bytes;
 use trilith_core::{
     BoxFuture, Clock, Created, DialectId, Error, ErrorKind, ErrorOrigin, Headers, Ids, Item, Loss, ModelCall,
-    Origin, Pin, RelayAnswer, RelayCall, Response, ResponseId, Sealer, Settings, Spawn, Store, StoreError,
-    Turn, Upstream, Wanted,
+    Origin, Pin, RelayAnswer, RelayCall, Response, ResponseId, Sealer, Spawn, Store, StoreError, Turn,
+    Upstream, Wanted,
 };
 
 use crate::{
     carriers::{self, Places},
+    emulate::{self, Draft, Filters, Sent},
     end,
     failover::{Candidate, Failover, Tries},
     history,
     locality::LocalTools,
     normalize::TakenIds,
     run::{Parts, Run},
-    stop::StopCutter,
 };
 
 /// What every run needs.
@@ -100,10 +100,10 @@ impl Runtime {
             self.store.check(created.created_at).await.map_err(unstorable)?;
         }
         let call = Call { turn, context, places, strict, headers };
-        let Asked { answer, place, candidate, losses: carried } =
+        let Asked { mut answer, place, candidate, losses: carried, filters, answers } =
             call.ask(&candidates, failover, |upstream, call| upstream.call(call)).await?;
         failover.answered(place);
-        let stop = stop_emulation(candidate, &settings);
+        answer.events = filters.over(answer.events, Sent { input_bytes, answers });
         let origin = origin(candidate).unwrap_or_else(|| no_wire(candidate));
         losses.extend(carried);
         losses.extend(answer.losses);
@@ -120,7 +120,6 @@ impl Runtime {
             events: answer.events,
             losses,
             headers: answer.headers,
-            stop,
             taken,
             pin,
             input_bytes,
@@ -222,6 +221,7 @@ struct Prepared {
     place: usize,
     call: ModelCall,
     losses: Vec<Loss>,
+    filters: Filters,
 }
 
 /// A call on its way through the candidates.
@@ -241,6 +241,10 @@ pub(crate) struct Asked<'c, T> {
     pub(crate) candidate: &'c Candidate,
     /// What the call could not carry to it.
     pub(crate) losses: Vec<Loss>,
+    /// What makes of the target's answer the one that was asked for.
+    pub(crate) filters: Filters,
+    /// How many answers the call is to give.
+    pub(crate) answers: u16,
 }
 
 impl Call {
@@ -258,42 +262,42 @@ impl Call {
             let (place, candidate) = tries.candidate(candidates)?;
             // A target that is tried again gets the very same call.
             let ready = match prepared.take() {
-                Some(same) if same.place == place => prepared.insert(same),
+                Some(same) if same.place == place => same,
                 _ => {
                     let lone = candidates.len() == 1;
-                    let made = self.prepare(candidate, origin(candidate).as_deref(), lone);
+                    let made = self.prepare(place, candidate, lone);
                     // What this candidate cannot take, an earlier one could: its failure is what ends the request.
-                    let (call, losses) = made.map_err(|error| earlier.take().unwrap_or(error))?;
-                    prepared.insert(Prepared { place, call, losses })
+                    made.map_err(|error| earlier.take().unwrap_or(error))?
                 }
             };
             match ask(&*candidate.upstream, ready.call.clone()).await {
                 Ok(answer) => {
-                    let losses = std::mem::take(&mut ready.losses);
-                    return Ok(Asked { answer, place, candidate, losses });
+                    let Prepared { place, call, losses, filters } = ready;
+                    let answers = emulate::answers(&call.turn.settings);
+                    return Ok(Asked { answer, place, candidate, losses, filters, answers });
                 }
                 Err(error) => {
                     earlier = Some(error.clone());
+                    prepared = Some(ready);
                     tries.failed(error).await?;
                 }
             }
         }
     }
 
-    /// The call for one candidate: what it cannot read is left out. A lone candidate takes the context itself,
-    /// others a copy.
-    fn prepare(
-        &mut self,
-        candidate: &Candidate,
-        origin: Option<&Origin>,
-        lone: bool,
-    ) -> Result<(ModelCall, Vec<Loss>), Error> {
+    /// The call for one candidate: what it cannot read is left out, what it cannot do is emulated. A lone
+    /// candidate takes the context itself, others a copy.
+    fn prepare(&mut self, place: usize, candidate: &Candidate, lone: bool) -> Result<Prepared, Error> {
         let mut input = if lone { std::mem::take(&mut self.context) } else { self.context.clone() };
-        let carried = carriers::keep_native(&mut input, &self.places, origin)?;
-        refuse_losses(self.strict, &carried)?;
+        let carried = carriers::keep_native(&mut input, &self.places, origin(candidate).as_deref())?;
+        let mut draft = Draft::new(candidate, Arc::clone(&self.turn.settings), input);
+        draft.losses = carried;
+        emulate::rewrite(&mut draft)?;
+        refuse_losses(self.strict, &draft.losses)?;
+        let filters = draft.take_filters();
         let turn = Turn {
-            settings: Arc::clone(&self.turn.settings),
-            input,
+            settings: draft.settings,
+            input: draft.input,
             completion: self.turn.completion.clone(),
             state: self.turn.state.clone(),
             stream: self.turn.stream,
@@ -306,7 +310,7 @@ impl Call {
             strict: self.strict,
             headers: self.headers.clone(),
         };
-        Ok((call, carried))
+        Ok(Prepared { place, call, losses: draft.losses, filters })
     }
 }
 
@@ -328,11 +332,4 @@ fn no_wire(candidate: &Candidate) -> Arc<Origin> {
         model: candidate.model.clone(),
         account: "".into(),
     })
-}
-
-/// Responses has no stop strings: they are cut here for upstreams of that dialect.
-fn stop_emulation(candidate: &Candidate, settings: &Settings) -> Option<StopCutter> {
-    let needed =
-        candidate.upstream.dialect() == Some(DialectId::Responses) && !settings.sampling.stop.is_empty();
-    needed.then(|| StopCutter::new(&settings.sampling.stop))
 }

@@ -11,14 +11,14 @@ mod tests;
 
 use std::borrow::Cow;
 
-use trilith_core::{DialectId, Error, Event, Loss, Response, StreamOptions, Turn};
+use trilith_core::{Abilities, DialectId, Error, Event, Loss, Response, StreamOptions, Turn};
 
 use crate::{
-    Dialect, Encoded, NameMap, Peek, Reader, Sniffed, Target, Writer,
+    Capabilities, Dialect, Encoded, NameMap, Peek, Quirks, Reader, Sniffed, Target, Writer,
     chunks::ChunkReader,
     json, openai_error,
     scan::{Kind, Scan},
-    spelling,
+    spelling, values,
 };
 
 /// The Chat Completions dialect.
@@ -59,6 +59,17 @@ impl Dialect for Chat {
 
     fn decode_request(&self, body: &[u8]) -> Result<Turn, Error> {
         request::decode(body)
+    }
+
+    fn abilities(&self, quirks: &Quirks, can: &Capabilities) -> Abilities {
+        Abilities {
+            several_answers: quirks.takes("n"),
+            single_tool_call: can.single_tool_call && quirks.takes("parallel_tool_calls"),
+            stop_strings: if quirks.takes("stop") { values::MAX_STOPS } else { 0 },
+            blank_stop_strings: true,
+            forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
+            json_schema: can.json_schema && quirks.takes("response_format"),
+        }
     }
 
     fn encode_request(&self, turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {

@@ -14,10 +14,10 @@ mod tests;
 
 use std::borrow::Cow;
 
-use trilith_core::{DialectId, Error, Event, Headers, Loss, Response, StreamOptions, Turn};
+use trilith_core::{Abilities, DialectId, Error, Event, Headers, Loss, Response, StreamOptions, Turn};
 
 use crate::{
-    Counting, Dialect, Encoded, NameMap, Peek, Reader, Sniffed, Target, Writer, json,
+    Capabilities, Counting, Dialect, Encoded, NameMap, Peek, Quirks, Reader, Sniffed, Target, Writer, json,
     scan::{Kind, Scan},
 };
 
@@ -77,6 +77,17 @@ impl Dialect for Messages {
 
     fn decode_request_with(&self, headers: &Headers, body: &[u8]) -> Result<Turn, Error> {
         request::decode(headers, body)
+    }
+
+    fn abilities(&self, quirks: &Quirks, can: &Capabilities) -> Abilities {
+        Abilities {
+            several_answers: false,
+            single_tool_call: can.single_tool_call && quirks.takes("tool_choice"),
+            stop_strings: if quirks.takes("stop_sequences") { usize::MAX } else { 0 },
+            blank_stop_strings: false,
+            forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
+            json_schema: can.json_schema && quirks.takes("output_config"),
+        }
     }
 
     fn encode_request(&self, turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {

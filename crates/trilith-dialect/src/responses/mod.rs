@@ -20,10 +20,11 @@ mod tool;
 
 use std::borrow::Cow;
 
-use trilith_core::{DialectId, Error, Event, Loss, Response, StreamOptions, Turn};
+use trilith_core::{Abilities, DialectId, Error, Event, Loss, Response, StreamOptions, Turn};
 
 use crate::{
-    dialect::{Dialect, Encoded, Peek, Reader, Sniffed, Target, Writer},
+    capability::Capabilities,
+    dialect::{Dialect, Encoded, Peek, Quirks, Reader, Sniffed, Target, Writer},
     names::NameMap,
     openai_error,
     scan::Scan,
@@ -70,6 +71,17 @@ impl Dialect for Responses {
 
     fn decode_request(&self, body: &[u8]) -> Result<Turn, Error> {
         request::decode(body)
+    }
+
+    fn abilities(&self, quirks: &Quirks, can: &Capabilities) -> Abilities {
+        Abilities {
+            several_answers: false,
+            single_tool_call: can.single_tool_call && quirks.takes("parallel_tool_calls"),
+            stop_strings: 0,
+            blank_stop_strings: true,
+            forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
+            json_schema: can.json_schema && quirks.takes("text"),
+        }
     }
 
     fn encode_request(&self, turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {

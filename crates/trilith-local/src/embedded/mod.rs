@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use futures_core::Stream;
 use trilith_core::{
-    Begin, BoxFuture, Clock, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer,
-    RelayCall, TokenCount, Upstream,
+    Abilities, Begin, BoxFuture, Clock, DialectId, Disposition, Error, EventStream, Loss, ModelCall,
+    RelayAnswer, RelayCall, TokenCount, Upstream,
 };
 
 use crate::{Model, Step};
@@ -98,6 +98,10 @@ impl Upstream for Embedded {
 
     fn account(&self) -> &str {
         ""
+    }
+
+    fn abilities(&self, _: &str) -> Abilities {
+        Abilities { several_answers: false, forced_tool_choice: false, json_schema: false, ..Abilities::ALL }
     }
 
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<EventStream, Error>> {

@@ -12,9 +12,9 @@ use std::{
 use futures_util::{StreamExt, future, stream};
 use tokio::{sync::Semaphore, task::JoinHandle};
 use trilith_core::{
-    BoxFuture, Clock, DialectId, Error, Event, EventStream, Ids, InputPage, Item, ItemPage, Loss, ModelCall,
-    RelayAnswer, RelayCall, Response, Sealer, Settings, Spawn, StateRef, Store, StoreError, StoredContext,
-    TokenCount, Turn, Upstream,
+    Abilities, BoxFuture, Clock, DialectId, Error, Event, EventStream, Ids, InputPage, Item, ItemPage, Loss,
+    ModelCall, RelayAnswer, RelayCall, Response, Sealer, Settings, Spawn, StateRef, Store, StoreError,
+    StoredContext, TokenCount, Turn, Upstream,
 };
 
 use crate::{Candidate, Failover, Request, Run, Runtime, Step};
@@ -259,6 +259,7 @@ pub(super) struct Scripted {
     name: &'static str,
     dialect: Option<DialectId>,
     account: &'static str,
+    abilities: Abilities,
     scripts: Mutex<VecDeque<Result<Script, Error>>>,
     pub(super) calls: Mutex<Vec<ModelCall>>,
     /// What it counts, one answer a question.
@@ -273,6 +274,7 @@ impl Scripted {
             name,
             dialect: Some(dialect),
             account: "account-1",
+            abilities: Abilities::ALL,
             scripts: Mutex::default(),
             calls: Mutex::default(),
             counts: Mutex::default(),
@@ -282,6 +284,12 @@ impl Scripted {
 
     pub(super) fn account(mut self, account: &'static str) -> Self {
         self.account = account;
+        self
+    }
+
+    /// What it does by itself; everything, unless said here.
+    pub(super) fn can(mut self, abilities: Abilities) -> Self {
+        self.abilities = abilities;
         self
     }
 
@@ -334,6 +342,10 @@ impl Upstream for Scripted {
 
     fn account(&self) -> &str {
         self.account
+    }
+
+    fn abilities(&self, _: &str) -> Abilities {
+        self.abilities
     }
 
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<EventStream, Error>> {
@@ -528,9 +540,10 @@ pub(super) fn unstored(mut turn: Turn) -> Turn {
     turn
 }
 
-/// A Responses upstream that plays one script.
+/// A Responses upstream that plays one script, without what that dialect has no words for.
 pub(super) fn upstream(script: impl Into<Script>) -> Arc<Scripted> {
-    Arc::new(Scripted::new("vendor", DialectId::Responses).plays(script))
+    let can = Abilities { several_answers: false, stop_strings: 0, ..Abilities::ALL };
+    Arc::new(Scripted::new("vendor", DialectId::Responses).can(can).plays(script))
 }
 
 /// Runs a future where no test runtime is.

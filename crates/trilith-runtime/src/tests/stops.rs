@@ -3,16 +3,31 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use proptest::prelude::*;
-use trilith_core::{Event, FinishReason, ItemBody, ItemStatus, Logprob, Status, TopLogprob, Turn, Usage};
+use trilith_core::{
+    Abilities, Disposition, Event, Finish, FinishReason, ItemBody, ItemStatus, Logprob, Loss, Status,
+    TopLogprob, Turn, Usage,
+};
 
 use super::{
     events::{added, done, done_with, finish, function, message, part, part_done, saying, text, usage},
     fakes::{Script, Scripted, World, request, turn, upstream},
 };
-use crate::stop::{StopCutter, Stopped};
+use crate::emulate::{Filter, Flow, StopCutter};
 
 fn cutter(stops: &[&str]) -> StopCutter {
-    StopCutter::new(&stops.iter().map(|stop| (*stop).into()).collect::<Vec<_>>())
+    let stops: Vec<_> = stops.iter().filter(|stop| !stop.is_empty()).map(|stop| (*stop).into()).collect();
+    let mut cutter = StopCutter::new(&stops, 1);
+    cutter.take(vec![added(0, message()), part(0, 0)], &mut Vec::new()).unwrap();
+    cutter
+}
+
+/// The stop string that ended the answer, if one did.
+fn stopped_at(events: &[Event]) -> Option<String> {
+    let reason = events.iter().find_map(|event| match event {
+        Event::Finish(Finish { reason: FinishReason::StopString(stop), .. }) => stop.as_deref(),
+        _ => None,
+    });
+    reason.map(str::to_owned)
 }
 
 fn shown(events: &[Event]) -> String {
@@ -53,28 +68,28 @@ proptest! {
         borders.extend([0, whole.len()]);
         borders.sort_unstable();
         let mut cutter = cutter(&stops);
-        let (mut out, mut said, mut stopped) = (Vec::new(), 0, None);
+        let (mut out, mut said) = (Vec::new(), 0);
         for pair in borders.windows(2) {
             let piece = &whole[pair[0]..pair[1]];
             said += piece.len();
-            stopped = cutter.filter(vec![text(0, 0, piece)], &mut out);
-            if stopped.is_some() {
+            let flow = cutter.take(vec![text(0, 0, piece)], &mut out).unwrap();
+            prop_assert_eq!(flow == Flow::Enough, stopped_at(&out).is_some());
+            if flow == Flow::Enough {
                 break;
             }
             let held = said - shown(&out).len();
             prop_assert!(held == 0 || held < longest, "{} bytes held back", held);
         }
-        if stopped.is_none() {
-            stopped = if ends_with_part {
-                cutter.filter(vec![part_done(0, 0)], &mut out)
-            } else {
-                cutter.finish(&mut out)
-            };
+        if stopped_at(&out).is_none() {
+            if ends_with_part {
+                cutter.take(vec![part_done(0, 0)], &mut out).unwrap();
+            }
+            cutter.finish(&mut out).unwrap();
         }
         let expected = first_match(&whole, &stops);
         let until = expected.map_or(whole.len(), |(at, _)| at);
         prop_assert_eq!(shown(&out), &whole[..until]);
-        prop_assert_eq!(stopped.map(|stopped| stopped.stop), expected.map(|(_, stop)| stop.into()));
+        prop_assert_eq!(stopped_at(&out), expected.map(|(_, stop)| stop.to_owned()));
         let deltas = out.iter().filter(|event| matches!(event, Event::TextDelta { .. }));
         prop_assert!(deltas.clone().all(|event| !shown(std::slice::from_ref(event)).is_empty()));
     }
@@ -87,16 +102,14 @@ proptest! {
         let stops: Vec<&str> = stops.iter().map(String::as_str).collect();
         let mut cutter = cutter(&stops);
         let mut out = Vec::new();
-        let mut stopped = None;
         for token in &tokens {
             let delta = Event::TextDelta { index: 0, part: 0, delta: token.clone(), logprobs: vec![logprob(token)] };
-            stopped = cutter.filter(vec![delta], &mut out);
-            if stopped.is_some() {
+            if cutter.take(vec![delta], &mut out).unwrap() == Flow::Enough {
                 break;
             }
         }
-        if stopped.is_none() {
-            stopped = cutter.filter(vec![part_done(0, 0)], &mut out);
+        if stopped_at(&out).is_none() {
+            cutter.take(vec![part_done(0, 0)], &mut out).unwrap();
         }
         let told: Vec<String> = out.iter().flat_map(|event| match event {
             Event::TextDelta { logprobs, .. } => logprobs.iter().map(|told| told.chosen.token.to_string()).collect(),
@@ -110,7 +123,7 @@ proptest! {
             end <= text.len()
         });
         let whole: Vec<String> = whole.cloned().collect();
-        if stopped.is_none() {
+        if stopped_at(&out).is_none() {
             prop_assert_eq!(&told, &tokens);
         }
         prop_assert_eq!(told, whole);
@@ -126,32 +139,60 @@ fn logprob(token: &str) -> Logprob {
 fn what_is_held_back_comes_out_when_its_item_or_the_answer_ends() {
     let mut cut = cutter(&["END"]);
     let mut out = Vec::new();
-    assert_eq!(cut.filter(vec![text(0, 0, "the EN"), text(1, 0, "an E")], &mut out), None);
+    let begun = vec![added(1, message()), part(1, 0)];
+    cut.take(begun, &mut Vec::new()).unwrap();
+    cut.take(vec![text(0, 0, "the EN"), text(1, 0, "an E")], &mut out).unwrap();
     assert_eq!(shown(&out), "the an ");
-    assert_eq!(cut.filter(vec![done(0)], &mut out), None);
+    assert_eq!(cut.take(vec![done(0)], &mut out), Ok(Flow::More));
     assert_eq!(out[out.len() - 2..], [text(0, 0, "EN"), done(0)]);
-    assert_eq!(cut.finish(&mut out), None);
+    cut.finish(&mut out).unwrap();
     assert_eq!(out.last(), Some(&text(1, 0, "E")));
     // Only a message's own text counts.
     let mut out = Vec::new();
     let thought = Event::PartDelta {
-        index: 0,
+        index: 1,
         part: 0,
         space: trilith_core::PartSpace::Reasoning,
         delta: "END".into(),
     };
-    assert_eq!(cut.filter(vec![thought.clone()], &mut out), None);
+    assert_eq!(cut.take(vec![thought.clone()], &mut out), Ok(Flow::More));
     assert_eq!(out, [thought]);
 }
 
+fn in_answer(choice: u16, index: u32) -> Event {
+    Event::ItemAdded { index, choice, item: Box::new(trilith_core::Item::new(message())) }
+}
+
 #[test]
-fn token_counts_behind_the_cut_are_kept() {
+fn of_several_answers_one_is_cut_while_the_others_go_on() {
+    let mut cut = StopCutter::new(&["END".into()], 3);
     let mut out = Vec::new();
-    let events = vec![text(0, 0, "a END b"), part_done(0, 0), done(0), usage(1, 1), usage(4, 2)];
-    let stopped = cutter(&["END"]).filter(events, &mut out);
-    let counted = Usage { input_total: 4, output_total: 2, ..Usage::default() };
-    assert_eq!(stopped, Some(Stopped { index: 0, stop: "END".into(), usage: Some(counted) }));
-    assert_eq!(out, [text(0, 0, "a ")]);
+    let begun = vec![in_answer(0, 0), part(0, 0), in_answer(1, 1), part(1, 0)];
+    assert_eq!(cut.take(begun.clone(), &mut out), Ok(Flow::More));
+    assert_eq!(std::mem::take(&mut out), begun);
+    // Nothing more of an answer that was cut, its new items and its own end included.
+    let batch = vec![text(0, 0, "a END b"), text(1, 0, "c"), in_answer(0, 2), part(2, 0), in_answer(2, 3)];
+    assert_eq!(cut.take(batch, &mut out), Ok(Flow::More));
+    let reason = FinishReason::StopString(Some("END".into()));
+    let ended = |choice, reason| Event::Finish(Finish { choice, reason });
+    let expected = [
+        text(0, 0, "a "),
+        part_done(0, 0),
+        done(0),
+        ended(0, reason.clone()),
+        text(1, 0, "c"),
+        in_answer(2, 2),
+    ];
+    assert_eq!(std::mem::take(&mut out), expected);
+    let batch = vec![text(2, 0, "b"), ended(0, FinishReason::Length), ended(2, FinishReason::Stop)];
+    assert_eq!(cut.take(batch, &mut out), Ok(Flow::More));
+    assert_eq!(std::mem::take(&mut out), [ended(2, FinishReason::Stop)]);
+    // The last that was wanted ends the call.
+    assert_eq!(cut.take(vec![text(1, 0, "d END"), text(1, 0, "e")], &mut out), Ok(Flow::Enough));
+    assert_eq!(out, [text(1, 0, "d "), part_done(1, 0), done(1), ended(1, reason)]);
+    // An item out of order is the target's fault, and nothing is guessed.
+    assert!(cut.take(vec![in_answer(0, 9)], &mut out).is_err());
+    assert!(cut.take(vec![text(9, 0, "")], &mut out).is_err());
 }
 
 fn stopping(stops: &[&str]) -> Turn {
@@ -210,12 +251,52 @@ async fn held_text_is_not_lost_when_the_upstream_breaks_or_ends() {
 }
 
 #[tokio::test]
-async fn an_upstream_that_knows_stop_strings_is_left_alone() {
-    let world = World::new();
-    let mut events = saying("one END two");
-    events.extend([part_done(0, 0), done(0), usage(1, 1), finish(FinishReason::Stop)]);
-    let place = Arc::new(Scripted::new("vendor", trilith_core::DialectId::Chat).plays(events));
-    let (run, _) = world.run(request(stopping(&["END"]), &place)).await;
-    let ItemBody::Message(message) = &run.response().output[0].item.body else { panic!() };
-    assert_eq!(message.parts[0].as_text(), Some("one END two"));
+async fn token_counts_are_the_upstreams_own_or_marked_as_estimated() {
+    let counted = |usage: Usage| (usage.input_total, usage.output_total, usage.estimated);
+    // What comes with the rest of a whole answer counts.
+    let mut whole = saying("a END b");
+    whole.extend([part_done(0, 0), done(0), usage(1, 1), usage(4, 2), finish(FinishReason::Stop)]);
+    // Counts from the start of a stream are not all of it: its end, cut off, would have told.
+    let mut begun = vec![usage(40, 1)];
+    begun.extend(saying("a whole sentence END"));
+    let silent = saying("a whole sentence END");
+    for (events, expected) in [(whole, (4, 2, false)), (begun, (40, 5, true)), (silent, (0, 5, true))] {
+        let world = World::new();
+        let place = upstream(Script { batches: vec![Ok(events)], hang: true, ..Script::default() });
+        let (run, _) = world.run(request(stopping(&["END"]), &place)).await;
+        assert_eq!(counted(run.response().usage.clone().unwrap()), expected);
+        let told = run.losses().iter().any(|loss| &*loss.path == "usage");
+        assert_eq!(told, expected.2, "an estimate is told");
+    }
+}
+
+#[tokio::test]
+async fn a_target_is_told_as_many_stop_strings_as_it_takes() {
+    let taking =
+        |stop_strings, blank_stop_strings| Abilities { stop_strings, blank_stop_strings, ..Abilities::ALL };
+    // What the target takes, what was asked for, what it is told (nothing, where all are cut here).
+    let table: &[(Abilities, &[&str], &[&str])] = &[
+        (taking(4, true), &["END", "", " "], &["END", " "]),
+        (taking(4, true), &["END", "B", "C", "D", "F"], &[]),
+        (taking(usize::MAX, false), &["END", "B", "C", "D", "F"], &["END", "B", "C", "D", "F"]),
+        (taking(usize::MAX, false), &["END", "\n\n"], &[]),
+        (taking(0, true), &["END"], &[]),
+        (taking(0, true), &["", ""], &[]),
+    ];
+    for (can, asked, told) in table {
+        let world = World::new();
+        let mut events = saying("one END two");
+        events.extend([part_done(0, 0), done(0), usage(1, 1), finish(FinishReason::Stop)]);
+        let place = Arc::new(Scripted::new("vendor", trilith_core::DialectId::Chat).can(*can).plays(events));
+        let (run, _) = world.run(request(stopping(asked), &place)).await;
+        let sent = place.calls.lock().unwrap()[0].turn.settings.sampling.stop.clone();
+        assert_eq!(sent.iter().map(|stop| &**stop).collect::<Vec<_>>(), *told);
+        let cut = told.is_empty() && asked.contains(&"END");
+        let ItemBody::Message(message) = &run.response().output[0].item.body else { panic!() };
+        assert_eq!(message.parts[0].as_text(), Some(if cut { "one " } else { "one END two" }), "{asked:?}");
+        let emulated = |loss: &Loss| &*loss.path == "stop" && loss.disposition == Disposition::Emulate;
+        assert_eq!(run.losses().iter().any(emulated), cut, "{asked:?}");
+        // The response keeps what the caller wrote.
+        assert_eq!(run.response().settings.sampling.stop.len(), asked.len());
+    }
 }

@@ -66,11 +66,11 @@ pub(in crate::chat) fn encode(turn: &Turn, target: &Target<'_>) -> Result<Encode
 impl Encoder<'_> {
     /// Whether the upstream takes the field; one that it refuses is reported.
     pub(super) fn takes(&mut self, field: &str) -> bool {
-        let refused = self.target.quirks.drop_fields.iter().any(|dropped| &**dropped == field);
-        if refused {
+        let takes = self.target.quirks.takes(field);
+        if !takes {
             self.warn_once(field, "not taken by this upstream");
         }
-        !refused
+        takes
     }
 
     pub(super) fn warn_once(&mut self, path: &str, why: &str) {

@@ -99,9 +99,7 @@ impl Encoder<'_> {
     }
 
     fn mark(&mut self, at: &str, mark: CacheMark, marks: &mut Marks, out: &mut Object<'_>) {
-        let refused =
-            self.target.quirks.drop_fields.iter().any(|field| &**field == "prompt_cache_breakpoint");
-        if !marks.keeps() || refused {
+        if !marks.keeps() || !self.target.quirks.takes("prompt_cache_breakpoint") {
             self.losses.push(Loss::hint(at, "the cache mark is left out"));
             return;
         }

@@ -92,11 +92,11 @@ fn write(turn: &Turn, target: &Target<'_>, wanted: Wanted) -> Result<Encoded, Er
 impl Encoder<'_> {
     /// Whether the upstream takes the field; one that it refuses is reported.
     pub(super) fn takes(&mut self, field: &str) -> bool {
-        let refused = self.target.quirks.drop_fields.iter().any(|dropped| &**dropped == field);
-        if refused {
+        let takes = self.target.quirks.takes(field);
+        if !takes {
             self.warn_once(field, "not taken by this upstream");
         }
-        !refused
+        takes
     }
 
     pub(super) fn warn_once(&mut self, path: &str, why: &str) {

@@ -1,0 +1,37 @@
+//! What a target does by itself. What it does not is emulated or refused by the runtime.
+
+/// What a target does by itself for one of its models: what its wire can say, its place takes and the model
+/// follows. The default is a target that does everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// Gives several answers to one call (`n`).
+    pub several_answers: bool,
+    /// Can be held to one tool call in an answer.
+    pub single_tool_call: bool,
+    /// How many stop strings it takes; `usize::MAX` for any number, 0 for none at all.
+    pub stop_strings: usize,
+    /// Takes stop strings that are nothing but white space.
+    pub blank_stop_strings: bool,
+    /// Can be made to call a tool.
+    pub forced_tool_choice: bool,
+    /// Holds its text to a JSON Schema.
+    pub json_schema: bool,
+}
+
+impl Abilities {
+    /// A target that does everything.
+    pub const ALL: Self = Self {
+        several_answers: true,
+        single_tool_call: true,
+        stop_strings: usize::MAX,
+        blank_stop_strings: true,
+        forced_tool_choice: true,
+        json_schema: true,
+    };
+}
+
+impl Default for Abilities {
+    fn default() -> Self {
+        Self::ALL
+    }
+}

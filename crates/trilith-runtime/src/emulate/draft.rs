@@ -1,0 +1,48 @@
+//! A request on its way to one target.
+
+use std::{cell::OnceCell, sync::Arc};
+
+use trilith_core::{Abilities, Item, Loss, Settings};
+
+use super::{Filter, Filters};
+use crate::failover::Candidate;
+
+/// A request as one target will get it: what emulations rewrite.
+pub(crate) struct Draft<'a> {
+    target: &'a Candidate,
+    abilities: OnceCell<Abilities>,
+    /// What is asked for besides the items. Shared with the response until somebody writes to it.
+    pub(crate) settings: Arc<Settings>,
+    /// The whole context, oldest first.
+    pub(crate) input: Vec<Item>,
+    /// What was emulated, and what was lost on the way.
+    pub(crate) losses: Vec<Loss>,
+    filters: Filters,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(target: &'a Candidate, settings: Arc<Settings>, input: Vec<Item>) -> Self {
+        let (abilities, losses, filters) = (OnceCell::new(), Vec::new(), Filters::NONE);
+        Self { target, abilities, settings, input, losses, filters }
+    }
+
+    /// What the target does by itself.
+    pub(crate) fn can(&self) -> Abilities {
+        *self.abilities.get_or_init(|| self.target.upstream.abilities(&self.target.model))
+    }
+
+    /// The settings, to be written to. The response keeps those that the caller wrote.
+    pub(crate) fn settings_mut(&mut self) -> &mut Settings {
+        Arc::make_mut(&mut self.settings)
+    }
+
+    /// Leaves a filter for the answer: `make` gives a fresh one for each call.
+    pub(crate) fn filter(&mut self, make: impl Fn() -> Box<dyn Filter> + Send + Sync + 'static) {
+        self.filters.push(make);
+    }
+
+    /// The filters of the call's answer.
+    pub(crate) fn take_filters(&mut self) -> Filters {
+        std::mem::replace(&mut self.filters, Filters::NONE)
+    }
+}

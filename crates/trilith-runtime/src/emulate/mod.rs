@@ -1,0 +1,46 @@
+//! Emulations: what a request asks for and a target does not do by itself, done here (translation contract §0).
+//!
+//! An emulation has two halves. Before the call it rewrites a [`Draft`], the request as this target will get it:
+//! it takes out of the settings what the target cannot be told, says so as a [`Loss`], and leaves a [`Filter`]
+//! in the draft. During the answer that filter makes out of the target's events what the caller asked for. What
+//! cannot be emulated is an error of the first half, so that nothing is sent.
+//!
+//! One more emulation is one more file with a function in [`EMULATIONS`]. It returns at once when the request
+//! does not need it, and asks [`Draft::can`] only then: most requests need none, and pay nothing. Each sees what
+//! those before it left, so a later one stands nearer to the wire: filters see the answer in reverse order, and
+//! the last emulation's filter reads what the target said.
+
+mod draft;
+mod filter;
+mod gauge;
+mod places;
+mod stop;
+
+use trilith_core::{Error, Settings};
+
+pub(crate) use draft::Draft;
+pub(crate) use filter::{Filter, Filters, Flow};
+pub(crate) use gauge::Sent;
+pub(crate) use places::no_sense;
+
+#[cfg(test)]
+pub(crate) use stop::StopCutter;
+
+/// The first half of an emulation.
+type Emulation = fn(&mut Draft<'_>) -> Result<(), Error>;
+
+/// What is emulated, from the caller's side to the wire.
+const EMULATIONS: &[Emulation] = &[stop::emulate];
+
+/// Rewrites a draft until its target can be told all of it.
+///
+/// # Errors
+/// The request asks for something that the target cannot do and that cannot be emulated.
+pub(crate) fn rewrite(draft: &mut Draft<'_>) -> Result<(), Error> {
+    EMULATIONS.iter().try_for_each(|emulate| emulate(draft))
+}
+
+/// How many answers a call with these settings is to give.
+pub(crate) fn answers(settings: &Settings) -> u16 {
+    u16::try_from(settings.sampling.n.unwrap_or(1).max(1)).unwrap_or(u16::MAX)
+}
