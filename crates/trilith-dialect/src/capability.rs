@@ -45,6 +45,8 @@ pub struct Capabilities {
     pub system_between_turns: bool,
     /// Whether it holds to a JSON Schema by itself.
     pub json_schema: bool,
+    /// Whether schemas may refer to their own parts (`$ref`).
+    pub schema_refs: bool,
     /// Whether tools can be declared strict.
     pub strict_tools: bool,
     /// Whether it reads PDF documents.
@@ -80,6 +82,7 @@ pub static ALL_CAPABILITIES: Capabilities = Capabilities {
     temperature_with_top_p: true,
     system_between_turns: true,
     json_schema: true,
+    schema_refs: true,
     strict_tools: true,
     pdf: true,
     image_types: Cow::Borrowed(&IMAGES),

@@ -2,7 +2,7 @@
 
 use trilith_core::{Tool, ToolKind};
 
-use crate::{NameMap, tool_name};
+use crate::{NameMap, names::Wrap, schema, tool_name};
 
 /// A tool and the group around it.
 pub(crate) type Placed<'t> = (Option<&'t str>, &'t Tool);
@@ -19,6 +19,18 @@ pub(crate) fn flat(tools: Vec<&Tool>) -> Vec<Placed<'_>> {
         }
     }
     placed
+}
+
+/// Remembers which functions take something else than an object, before the conversation's calls are written.
+pub(crate) fn wrap_values(tools: &[Placed<'_>], names: &mut NameMap) {
+    for (namespace, tool) in tools {
+        if let ToolKind::Function { name, parameters, .. } = &tool.kind
+            && schema::is_wrapped(parameters.as_ref())
+        {
+            let wire = names.outward(*namespace, name);
+            names.wrap(&wire, Wrap::Value);
+        }
+    }
 }
 
 /// The wire name of a tool that a choice names without its group: the plain tool of that name, else the first

@@ -25,8 +25,10 @@ mod platform;
 pub mod report;
 pub mod responses;
 pub mod scan;
+mod schema;
 mod spelling;
 mod surrogates;
+mod tape;
 #[cfg(test)]
 mod tests;
 mod typed;

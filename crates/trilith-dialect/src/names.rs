@@ -3,6 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use trilith_core::CallKind;
+
+use crate::{custom, schema};
+
 /// A tool's full name: its namespace, if any, and its own name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FullName {
@@ -19,8 +23,8 @@ pub struct NameMap {
     back: HashMap<Box<str>, FullName>,
     /// Names that are the same on both sides, so that no changed one becomes equal to them.
     plain: HashSet<Box<str>>,
-    /// Wire names of functions that stand for custom tools.
-    customs: HashSet<Box<str>>,
+    /// Wire names of functions whose arguments are not what the caller's tool takes.
+    wrapped: HashMap<Box<str>, Wrap>,
 }
 
 /// The longest name that the OpenAI-shaped wires take (dialects §10).
@@ -63,17 +67,52 @@ impl NameMap {
 
     /// Whether every name is the same on both sides.
     pub fn is_empty(&self) -> bool {
-        self.back.is_empty() && self.customs.is_empty()
+        self.back.is_empty() && self.wrapped.is_empty()
     }
 
-    /// Remembers that the function of that wire name stands for a custom tool.
-    pub(crate) fn unwrap_custom(&mut self, wire: &str) {
-        self.customs.insert(wire.into());
+    /// Remembers what the arguments of the function of that wire name are inside of.
+    pub(crate) fn wrap(&mut self, wire: &str, wrap: Wrap) {
+        self.wrapped.insert(wire.into(), wrap);
     }
 
-    /// Whether the function of that wire name stands for a custom tool.
-    pub(crate) fn is_unwrapped(&self, wire: &str) -> bool {
-        self.customs.contains(wire)
+    /// What the arguments of the function of that wire name are inside of.
+    pub(crate) fn wrapping(&self, wire: &str) -> Option<Wrap> {
+        self.wrapped.get(wire).copied()
+    }
+}
+
+/// What the arguments of a function on the wire are inside of, so that it can stand for the caller's tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrap {
+    /// The one text of a custom tool.
+    Custom,
+    /// The one property of an object, where the tool takes something else.
+    Value,
+}
+
+impl Wrap {
+    /// The kind of the call that the caller sees.
+    pub(crate) const fn kind(self) -> CallKind {
+        match self {
+            Self::Custom => CallKind::Custom,
+            Self::Value => CallKind::Function,
+        }
+    }
+
+    /// Arguments for the wire.
+    pub(crate) fn put_around(self, args: &str) -> String {
+        match self {
+            Self::Custom => custom::wrap(args),
+            Self::Value => schema::wrap(args),
+        }
+    }
+
+    /// Arguments for the caller.
+    pub(crate) fn take_off(self, args: String) -> String {
+        match self {
+            Self::Custom => custom::unwrap(args),
+            Self::Value => schema::unwrap(args),
+        }
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Change {
     pub system_between_turns: Option<bool>,
     /// [`Capabilities::json_schema`].
     pub json_schema: Option<bool>,
+    /// [`Capabilities::schema_refs`].
+    pub schema_refs: Option<bool>,
     /// [`Capabilities::strict_tools`].
     pub strict_tools: Option<bool>,
     /// [`Capabilities::pdf`].
@@ -53,6 +55,7 @@ impl Change {
         temperature_with_top_p: None,
         system_between_turns: None,
         json_schema: None,
+        schema_refs: None,
         strict_tools: None,
         pdf: None,
         image_types: None,
@@ -76,6 +79,7 @@ impl Change {
         set(&mut can.temperature_with_top_p, self.temperature_with_top_p.as_ref());
         set(&mut can.system_between_turns, self.system_between_turns.as_ref());
         set(&mut can.json_schema, self.json_schema.as_ref());
+        set(&mut can.schema_refs, self.schema_refs.as_ref());
         set(&mut can.strict_tools, self.strict_tools.as_ref());
         set(&mut can.pdf, self.pdf.as_ref());
         set(&mut can.thinking, self.thinking.as_ref());

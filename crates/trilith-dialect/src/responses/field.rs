@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt};
 
 use trilith_core::{Error, ErrorKind, ErrorOrigin};
 
-use super::tape::{Kind, Value};
+use crate::tape::{Kind, Value};
 
 /// Whose JSON is read: a client's is judged, an upstream's is taken as far as it makes sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

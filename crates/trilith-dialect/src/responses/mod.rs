@@ -13,7 +13,6 @@ mod request;
 mod response;
 mod sniff;
 mod stream;
-mod tape;
 #[cfg(test)]
 mod tests;
 mod tool;

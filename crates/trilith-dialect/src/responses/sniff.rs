@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use trilith_core::Error;
 
-use super::{response::decode_usage, tape::Tape};
+use super::response::decode_usage;
+use crate::tape::Tape;
 use crate::{
     dialect::{Peek, Sniffed},
     scan::{Kind, Scan},

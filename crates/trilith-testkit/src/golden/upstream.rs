@@ -56,6 +56,7 @@ fn set(row: &mut Change, name: &str, value: &Value) -> Option<()> {
         "temperature_with_top_p" => Some(&mut row.temperature_with_top_p),
         "system_between_turns" => Some(&mut row.system_between_turns),
         "json_schema" => Some(&mut row.json_schema),
+        "schema_refs" => Some(&mut row.schema_refs),
         "strict_tools" => Some(&mut row.strict_tools),
         "pdf" => Some(&mut row.pdf),
         _ => None,

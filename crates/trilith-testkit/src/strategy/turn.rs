@@ -11,6 +11,9 @@ use trilith_core::{
 
 use super::{json_object, name, text};
 
+/// The schema of an answer, in a form that every wire takes as it is.
+const SCHEMA: &str = r#"{"properties":{"a":{"type":"string"}},"additionalProperties":false,"type":"object"}"#;
+
 /// Arbitrary turns: text, tools with their calls and results, and the settings that tune an answer.
 pub fn turn() -> impl Strategy<Value = Turn> {
     (settings(), proptest::collection::vec(exchange(), 1..4), text(), any::<bool>()).prop_map(
@@ -99,7 +102,7 @@ fn settings() -> impl Strategy<Value = Settings> {
             TextFormat::JsonSchema(OutputFormat {
                 name: Some("answer".into()),
                 description: None,
-                schema: Some(Json::from_checked(r#"{"type":"object","properties":{}}"#)),
+                schema: Some(Json::from_checked(SCHEMA)),
                 strict: Some(false),
             })
         }),

@@ -177,7 +177,7 @@ impl Encoder<'_> {
         if let Some(format) = &settings.output.format
             && self.takes("response_format")
         {
-            response_format(format, out);
+            response_format(format, &mut self.losses, out);
         }
     }
 
@@ -262,7 +262,7 @@ impl Encoder<'_> {
     }
 }
 
-fn response_format(format: &TextFormat, out: &mut Object<'_>) {
+fn response_format(format: &TextFormat, losses: &mut Vec<Loss>, out: &mut Object<'_>) {
     let mut object = out.object("response_format");
     match format {
         TextFormat::Text => object.string("type", "text"),
@@ -275,7 +275,7 @@ fn response_format(format: &TextFormat, out: &mut Object<'_>) {
             if let Some(json) = &format.schema {
                 schema.json("schema", json);
             }
-            if format.strict == Some(true) {
+            if crate::schema::strict_format(format, losses) == Some(true) {
                 schema.bool("strict", true);
             }
             schema.end();

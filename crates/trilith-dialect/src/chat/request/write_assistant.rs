@@ -9,9 +9,12 @@ use super::{
     messages::MESSAGE_PREFIX,
     write_content::{Marks, text_part},
 };
-use crate::chat::{
-    json::{List, Object},
-    response::carriers,
+use crate::{
+    chat::{
+        json::{List, Object},
+        response::carriers,
+    },
+    names::Wrap,
 };
 
 impl Encoder<'_> {
@@ -85,7 +88,11 @@ impl Encoder<'_> {
         let name = self.names.outward(call.namespace.as_deref(), &call.name);
         let custom = call.kind == CallKind::Custom && self.target.quirks.custom_tools;
         let (kind, args) = if custom { ("custom", "input") } else { ("function", "arguments") };
-        let wrapped = (call.kind == CallKind::Custom && !custom).then(|| crate::custom::wrap(&call.args));
+        let wrap = match call.kind {
+            CallKind::Custom => (!custom).then_some(Wrap::Custom),
+            _ => self.names.wrapping(&name),
+        };
+        let wrapped = wrap.map(|wrap| wrap.put_around(&call.args));
         let text = wrapped.as_ref().unwrap_or(&call.args);
         let mut object = out.object();
         object.string("id", id);

@@ -8,7 +8,9 @@ use super::{encode::Encoder, tools::function_fields};
 use crate::{
     chat::json::{List, Object},
     effective_tools,
-    flat_tools::{Placed, flat, wire_name},
+    flat_tools::{Placed, flat, wire_name, wrap_values},
+    names::Wrap,
+    schema,
 };
 
 impl<'t> Encoder<'t> {
@@ -21,6 +23,7 @@ impl<'t> Encoder<'t> {
                 self.names.outward(*namespace, name);
             }
         }
+        wrap_values(&tools, &mut self.names);
     }
 
     fn reject(&self, at: &str, tool: &str) -> Error {
@@ -39,9 +42,8 @@ impl<'t> Encoder<'t> {
                 let mut object = out.object("function");
                 object.string("name", &self.names.outward(namespace, name));
                 object.optional_string("description", description.as_deref());
-                if let Some(schema) = parameters {
-                    object.json("parameters", schema);
-                }
+                let schema = schema::parameters(at, parameters.as_ref(), self.target.can, &mut self.losses)?;
+                object.raw("parameters", &schema.json);
                 if self.target.can.strict(at, *strict, &mut self.losses) == Some(true) {
                     object.bool("strict", true);
                 }
@@ -92,7 +94,7 @@ impl<'t> Encoder<'t> {
         out: &mut Object<'_>,
     ) {
         let wire = self.names.outward(namespace, name);
-        self.names.unwrap_custom(&wire);
+        self.names.wrap(&wire, Wrap::Custom);
         crate::custom::losses(at, format, &mut self.losses);
         out.string("type", "function");
         let mut object = out.object("function");
@@ -146,7 +148,7 @@ impl<'t> Encoder<'t> {
         };
         let tools = flat(effective_tools(&self.turn.settings, &self.turn.input));
         let wire = wire_name(&mut self.names, &tools, name);
-        let kind = if self.names.is_unwrapped(&wire) { "function" } else { kind };
+        let kind = if self.names.wrapping(&wire).is_some() { "function" } else { kind };
         out.string("type", kind);
         let mut object = out.object(kind);
         object.string("name", &wire);

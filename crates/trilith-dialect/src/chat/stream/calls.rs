@@ -5,7 +5,10 @@
 use trilith_core::{Call, CallKind, DialectId, Event, Extra, Item, ItemBody, ItemStatus, Json, Loss};
 
 use super::assemble::Ends;
-use crate::chat::response::wire::{CallDelta, Called};
+use crate::{
+    chat::response::wire::{CallDelta, Called},
+    names::Wrap,
+};
 
 /// The calls so far, in order of appearance.
 pub(super) struct Calls {
@@ -24,7 +27,7 @@ struct OpenCall {
     own_id: Option<Box<str>>,
     custom: bool,
     /// It is a function that stands for a custom tool: its arguments are taken apart once they are whole.
-    wrapped: bool,
+    wrapped: Option<Wrap>,
     name: String,
     shape: Shape,
     /// Arguments that came before the name.
@@ -133,8 +136,8 @@ impl Calls {
                 ends.out.push(Event::Loss(Loss::warn(path, "a call without a name is left out")));
                 continue;
             };
-            if call.wrapped {
-                let delta = crate::custom::unwrap(call.held);
+            if let Some(wrap) = call.wrapped {
+                let delta = wrap.take_off(call.held);
                 if !delta.is_empty() {
                     ends.out.push(Event::ArgumentsDelta { index, delta });
                 }
@@ -190,9 +193,13 @@ impl OpenCall {
         }
         let index = ends.next_item();
         let full = ends.names.inward(&self.name);
-        self.wrapped = !self.custom && ends.names.is_unwrapped(&self.name);
+        self.wrapped = ends.names.wrapping(&self.name).filter(|_| !self.custom);
         let call = Call {
-            kind: if self.custom || self.wrapped { CallKind::Custom } else { CallKind::Function },
+            kind: if self.custom {
+                CallKind::Custom
+            } else {
+                self.wrapped.map_or(CallKind::Function, Wrap::kind)
+            },
             call_id: self.own_id.take(),
             name: full.name,
             namespace: full.namespace,
@@ -204,7 +211,7 @@ impl OpenCall {
         item.extra = std::mem::take(&mut self.extra);
         ends.out.push(Event::ItemAdded { index, choice, item: Box::new(item) });
         self.item = Some(index);
-        if !self.held.is_empty() && !self.wrapped {
+        if !self.held.is_empty() && self.wrapped.is_none() {
             ends.out.push(Event::ArgumentsDelta { index, delta: std::mem::take(&mut self.held) });
         }
     }
@@ -212,7 +219,7 @@ impl OpenCall {
     fn append(&mut self, text: &str, choice: u16, ends: &mut Ends<'_>) {
         self.announce(choice, ends);
         match self.item {
-            Some(_) if self.wrapped => self.held.push_str(text),
+            Some(_) if self.wrapped.is_some() => self.held.push_str(text),
             Some(index) if !text.is_empty() => {
                 ends.out.push(Event::ArgumentsDelta { index, delta: text.to_owned() });
             }

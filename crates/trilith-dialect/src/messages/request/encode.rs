@@ -4,7 +4,7 @@ use trilith_core::{DialectId, Error, Extra, ExtraField, Loss, Settings, Truncati
 
 use super::{
     CACHE_CONTROL, METADATA_PREFIX, OUTPUT_PREFIX, THINKING, decode::OWN, write_blocks::Marks,
-    write_messages, write_tools,
+    write_messages, write_settings::Form, write_tools,
 };
 use crate::json::Object;
 use crate::{Encoded, NameMap, Target};
@@ -32,6 +32,8 @@ pub(super) struct Encoder<'t> {
     pub(super) called: Vec<Box<str>>,
     /// Whether the newest assistant turn calls tools and does not begin with thinking.
     pub(super) bare_call: bool,
+    /// How the form of the text is asked for.
+    pub(super) form: Form,
 }
 
 /// A turn in the bytes of a Messages upstream.
@@ -61,8 +63,10 @@ fn write(turn: &Turn, target: &Target<'_>, wanted: Wanted) -> Result<Encoded, Er
         marks: Marks::default(),
         called: Vec::new(),
         bare_call: false,
+        form: Form::Free,
     };
     encoder.refuse(settings)?;
+    encoder.form = encoder.form()?;
     encoder.name_tools();
     let many = turn.input.len() + settings.tools.len();
     let mut body = Vec::with_capacity(4096 + many * ROOM);

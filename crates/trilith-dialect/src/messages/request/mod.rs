@@ -8,6 +8,7 @@ mod history;
 mod ids;
 mod known_tools;
 mod object;
+mod output_schema;
 mod results;
 mod settings;
 #[cfg(test)]
@@ -33,6 +34,8 @@ const OUTPUT_PREFIX: &str = "output_config.";
 const METADATA_PREFIX: &str = "metadata.";
 /// The whole declaration of a tool with a type of its own, as it came.
 const DECLARATION: &str = "declaration";
+/// That a tool is strict although its schema is one that other wires cannot be strict about.
+const STRICT: &str = "strict";
 /// How thinking was asked for, as it came: the wire knows more forms than the settings.
 const THINKING: &str = "thinking";
 /// A cache mark that stands where items have no place for one, or that says more than how long it holds.

@@ -4,13 +4,13 @@ use serde_json::value::RawValue;
 use trilith_core::{Error, HostedTool, Json, Settings, Tool, ToolChoice, ToolKind, ToolRef};
 
 use super::{
-    DECLARATION, blocks,
+    DECLARATION, STRICT, blocks,
     decode::OWN,
     known_tools::{self, Known},
     object::{invalid, json, keep, missing, parse_at, unknown_word},
     wire::{self, Request},
 };
-use crate::tool_name;
+use crate::{schema, tool_name};
 
 /// The longest name of a tool.
 const LONGEST_NAME: usize = 128;
@@ -68,13 +68,19 @@ fn tool(at: &str, raw: &RawValue, hosted: &mut Vec<(Box<str>, HostedTool)>) -> R
         if !schema.get().starts_with('{') {
             return Err(invalid(&param, "Input should be an object"));
         }
+        let schema = json(schema);
+        // What other wires refuse to be strict about is strict on this one alone.
+        let elsewhere = wire.strict == Some(true) && schema::qualifies(Some(&schema));
         let mut tool = Tool::new(ToolKind::Function {
             name: named(wire.name)?,
             description: wire.description,
-            parameters: Some(json(schema)),
-            // This dialect's default; in Responses silence means the opposite.
-            strict: Some(wire.strict.unwrap_or(false)),
+            parameters: Some(schema),
+            // This dialect's default is not to be; in Responses silence means the opposite.
+            strict: Some(elsewhere),
         });
+        if wire.strict == Some(true) && !elsewhere {
+            tool.extra.push(OWN, STRICT, Json::from_checked("true"));
+        }
         tool.defer_loading = wire.defer_loading;
         blocks::mark(at, wire.cache_control, &mut tool.cache_mark, &mut tool.extra)?;
         keep(&mut tool.extra, "", wire.rest);

@@ -17,6 +17,7 @@ use super::{
     write_messages::{Spoken, Writer},
 };
 use crate::json::Object;
+use crate::names::Wrap;
 use crate::scan::ENVELOPE_PREFIX;
 
 impl Encoder<'_> {
@@ -83,7 +84,7 @@ impl<'t> Writer<'_, 't, '_> {
         object.string("type", "tool_use");
         object.string("id", &ids::wire(&claim.id));
         object.string("name", &name);
-        object.raw("input", &self.input(&at, call));
+        object.raw("input", &self.input(&at, &name, call));
         self.encoder.block_fields(&at, item, &mut object);
         object.end();
         if !self.encoder.called.contains(&name) {
@@ -96,9 +97,13 @@ impl<'t> Writer<'_, 't, '_> {
 
     /// A call's arguments as an object, in the model's own spelling wherever they are one (translation
     /// contract §1, invariant 1).
-    fn input<'c>(&mut self, at: &str, call: &'c Call) -> Cow<'c, str> {
-        if call.kind == CallKind::Custom {
-            return Cow::Owned(crate::custom::wrap(&call.args));
+    fn input<'c>(&mut self, at: &str, name: &str, call: &'c Call) -> Cow<'c, str> {
+        let wrap = match call.kind {
+            CallKind::Custom => Some(Wrap::Custom),
+            _ => self.encoder.names.wrapping(name),
+        };
+        if let Some(wrap) = wrap {
+            return Cow::Owned(wrap.put_around(&call.args));
         }
         let text = call.args.trim();
         if text.is_empty() {

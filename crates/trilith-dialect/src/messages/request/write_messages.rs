@@ -9,6 +9,7 @@ use super::{
     results::{Claim, Results, sayable},
     write_blocks::{Blocks, Marks, unsayable},
     write_calls::note,
+    write_settings::Form,
 };
 use crate::{
     capability::no_prefill,
@@ -112,8 +113,8 @@ impl<'t> Writer<'_, 't, '_> {
                 self.encoder.system_block(&format!("{at}.content[{number}]"), part, &mut blocks)?;
             }
         }
-        if let Some(told) = self.encoder.told_format()? {
-            blocks.text(&told);
+        if let Form::Told(told) = &self.encoder.form {
+            blocks.text(told);
         }
         if blocks.is_empty() {
             return Ok(());

@@ -1,16 +1,31 @@
 //! Sampling, limits and the form of the text, on the way out.
 
-use trilith_core::{Error, Loss, Settings, TextFormat};
+use trilith_core::{Error, Json, Loss, OutputFormat, Settings, TextFormat};
 
-use super::{OUTPUT_PREFIX, decode::OWN, encode::Encoder, write_thinking::Thinks};
-use crate::json::Object;
+use super::{OUTPUT_PREFIX, decode::OWN, encode::Encoder, output_schema, write_thinking::Thinks};
+use crate::{json::Object, schema::Unfit};
 
 /// What is asked for where neither the caller nor the model's data says how much may be written: this wire
 /// requires a number (translation contract §10).
 const DEFAULT_MAX_TOKENS: u64 = 4096;
 
+/// What every JSON object matches.
+const ANY_OBJECT: &str = r#"{"type":"object"}"#;
+
 /// Where this wire's temperatures end.
 const HOTTEST: u8 = 1;
+
+/// How the form of the text is asked for.
+#[derive(Debug, Default)]
+pub(super) enum Form {
+    /// Not at all.
+    #[default]
+    Free,
+    /// By a schema that the wire holds the text to.
+    Schema(Json),
+    /// By words to the model.
+    Told(String),
+}
 
 impl Encoder<'_> {
     /// How many tokens may be written.
@@ -75,19 +90,9 @@ impl Encoder<'_> {
         out: &mut Object<'_>,
     ) -> Result<(), Error> {
         let effort = self.effort(settings, thinks);
-        let schema = match &settings.output.format {
-            Some(TextFormat::JsonSchema(format)) if self.target.can.json_schema => {
-                if format.description.is_some() {
-                    self.losses.push(Loss::hint("text.format.description", "Messages has no place for it"));
-                }
-                Some(format.schema.as_ref().map_or(r#"{"type":"object"}"#, |schema| schema.as_str()))
-            }
-            Some(TextFormat::JsonObject) if self.target.can.json_schema => {
-                self.losses
-                    .push(Loss::emulate("text.format", "sent as a schema that any JSON object matches"));
-                Some(r#"{"type":"object"}"#)
-            }
-            _ => None,
+        let schema = match std::mem::take(&mut self.form) {
+            Form::Schema(schema) => Some(schema),
+            Form::Free | Form::Told(_) => None,
         };
         let inner: Vec<_> = settings
             .extra
@@ -108,7 +113,7 @@ impl Encoder<'_> {
         if let Some(schema) = schema {
             let mut format = config.object("format");
             format.string("type", "json_schema");
-            format.raw("schema", schema);
+            format.json("schema", &schema);
             format.end();
         }
         for (name, value) in inner {
@@ -118,28 +123,59 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// What a model that holds to no schema by itself is told of the form of its text (translation contract
-    /// §9). What was promised to match cannot rest on words.
-    pub(super) fn told_format(&mut self) -> Result<Option<String>, Error> {
-        if self.target.can.json_schema {
-            return Ok(None);
-        }
+    /// How the form of the text is asked for: by a schema, else in words (translation contract §9). What was
+    /// promised to match cannot rest on words.
+    pub(super) fn form(&mut self) -> Result<Form, Error> {
         let turn = self.turn;
-        let told = match &turn.settings.output.format {
-            None | Some(TextFormat::Text) => return Ok(None),
-            Some(TextFormat::JsonSchema(format)) if format.strict == Some(true) => return Err(no_schema()),
-            Some(TextFormat::JsonObject) => "Answer with one JSON object and nothing else.".to_owned(),
-            Some(TextFormat::JsonSchema(format)) => {
+        let native = self.target.can.json_schema;
+        let format = match &turn.settings.output.format {
+            None | Some(TextFormat::Text) => return Ok(Form::Free),
+            Some(TextFormat::JsonObject) if native => {
                 self.losses
-                    .push(Loss::warn("text.format", "the model is told the schema but not held to it"));
-                let schema = format.schema.as_ref().map_or("{}", |schema| schema.as_str());
-                format!(
-                    "Answer with one JSON value that matches this JSON Schema and nothing else:\n{schema}"
-                )
+                    .push(Loss::emulate("text.format", "sent as a schema that any JSON object matches"));
+                return Ok(Form::Schema(Json::from_checked(ANY_OBJECT)));
             }
+            Some(TextFormat::JsonObject) => {
+                self.losses.push(Loss::emulate("text.format", "the model is told in the instructions"));
+                return Ok(Form::Told("Answer with one JSON object and nothing else.".to_owned()));
+            }
+            Some(TextFormat::JsonSchema(format)) => format,
         };
-        self.losses.push(Loss::emulate("text.format", "the model is told in the instructions"));
-        Ok(Some(told))
+        if native {
+            match self.output_schema(format) {
+                Ok(schema) => return Ok(Form::Schema(schema)),
+                Err(unfit) if format.strict == Some(true) => {
+                    return Err(unfit.refuse("text.format.schema", "invalid_json_schema"));
+                }
+                Err(_) => {}
+            }
+        } else if format.strict == Some(true) {
+            return Err(no_schema());
+        }
+        let why = "the model is told the schema in the instructions, but not held to it";
+        self.losses.push(Loss::warn("text.format", why));
+        let schema = format.schema.as_ref().map_or("{}", |schema| schema.as_str());
+        Ok(Form::Told(format!(
+            "Answer with one JSON value that matches this JSON Schema and nothing else:\n{schema}"
+        )))
+    }
+
+    /// The schema of the answer in this wire's words.
+    fn output_schema(&mut self, format: &OutputFormat) -> Result<Json, Unfit> {
+        let Some(schema) = &format.schema else { return Ok(Json::from_checked(ANY_OBJECT)) };
+        // Without a name it was written for this wire.
+        if format.name.is_none() {
+            return Ok(schema.clone());
+        }
+        let written = output_schema::written(schema)?;
+        if format.description.is_some() {
+            self.losses.push(Loss::hint("text.format.description", "Messages has no place for it"));
+        }
+        if written.weaker {
+            let why = "Messages holds the text to a part of it; the rest is told to the model";
+            self.losses.push(Loss::warn("text.format.schema", why));
+        }
+        Ok(written.schema)
     }
 }
 

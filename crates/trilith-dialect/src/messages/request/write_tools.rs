@@ -6,20 +6,20 @@ use trilith_core::{
 };
 
 use super::{
-    CACHE_CONTROL, DECLARATION, decode::OWN, encode::Encoder, object::object, write_blocks::write_mark,
+    CACHE_CONTROL, DECLARATION, STRICT, decode::OWN, encode::Encoder, object::object,
+    write_blocks::write_mark,
 };
 use crate::json::{List, Object};
 use crate::{
     effective_tools,
-    flat_tools::{Placed, flat, wire_name},
+    flat_tools::{Placed, flat, wire_name, wrap_values},
+    names::Wrap,
+    schema,
 };
 
 /// A function of which nothing but its name is known.
 const OPEN_SCHEMA: &str = r#"{"type":"object"}"#;
-/// A function without arguments.
-const NO_ARGUMENTS: &str = r#"{"type":"object","properties":{}}"#;
 
-object! { Schema<'a> { kind: &'a RawValue = "type", } }
 object! {
     SearchConfig<'a> {
         kind: &'a RawValue = "type",
@@ -44,6 +44,7 @@ impl<'t> Encoder<'t> {
                 self.names.outward(*namespace, name);
             }
         }
+        wrap_values(&tools, &mut self.names);
     }
 
     fn reject(&self, at: &str, tool: &str) -> Error {
@@ -72,8 +73,11 @@ impl<'t> Encoder<'t> {
             ToolKind::Function { name, description, parameters, strict } => {
                 out.string("name", &self.names.outward(namespace, name));
                 out.optional_string("description", description.as_deref());
-                schema(at, parameters.as_ref(), out.key("input_schema"))?;
-                if self.target.can.strict(at, *strict, &mut self.losses) == Some(true) {
+                let schema = schema::parameters(at, parameters.as_ref(), self.target.can, &mut self.losses)?;
+                out.raw("input_schema", &schema.json);
+                // Strictness that only this wire takes for such a schema.
+                let own = tool.extra.get(OWN, STRICT).map(|_| true);
+                if self.target.can.strict(at, own.or(*strict), &mut self.losses) == Some(true) {
                     out.bool("strict", true);
                 }
             }
@@ -86,7 +90,7 @@ impl<'t> Encoder<'t> {
         if let Some(deferred) = tool.defer_loading {
             out.bool("defer_loading", deferred);
         }
-        for field in tool.extra.of(OWN).filter(|field| &*field.name != CACHE_CONTROL) {
+        for field in tool.extra.of(OWN).filter(|field| ![CACHE_CONTROL, STRICT].contains(&&*field.name)) {
             out.json(&field.name, &field.value);
         }
         if let Some(mark) = tool.cache_mark {
@@ -110,7 +114,7 @@ impl<'t> Encoder<'t> {
         out: &mut Object<'_>,
     ) {
         let wire = self.names.outward(namespace, name);
-        self.names.unwrap_custom(&wire);
+        self.names.wrap(&wire, Wrap::Custom);
         crate::custom::losses(at, format, &mut self.losses);
         out.string("name", &wire);
         out.optional_string("description", crate::custom::description(description, format).as_deref());
@@ -212,34 +216,6 @@ const fn hosted_name(tool: HostedTool) -> Option<(&'static str, &'static str)> {
         HostedTool::CodeInterpreter => Some(("code_execution_20250825", "code_execution")),
         _ => None,
     }
-}
-
-/// Writes a schema: untouched, but that the wire requires an object and wants it said.
-fn schema(at: &str, schema: Option<&Json>, out: &mut Vec<u8>) -> Result<(), Error> {
-    let Some(text) = schema.map(|schema| schema.as_str().trim()) else {
-        out.extend_from_slice(NO_ARGUMENTS.as_bytes());
-        return Ok(());
-    };
-    let read = crate::typed::from_str::<Schema<'_>>(text).ok();
-    match read.map(|schema| schema.kind.map(RawValue::get)) {
-        Some(Some(r#""object""#)) => out.extend_from_slice(text.as_bytes()),
-        Some(None) => {
-            let rest = text.strip_prefix('{').unwrap_or(text).trim_start();
-            out.extend_from_slice(br#"{"type":"object""#);
-            if rest != "}" {
-                out.push(b',');
-            }
-            out.extend_from_slice(rest.as_bytes());
-        }
-        _ => {
-            let text =
-                format!("'{at}.parameters' must be the schema of an object: this upstream takes no other.");
-            return Err(
-                Error::bad_request(format!("{at}.parameters"), text).with_code("invalid_function_parameters")
-            );
-        }
-    }
-    Ok(())
 }
 
 /// Whether a reference names the tool.

@@ -14,6 +14,7 @@ use crate::{
         error,
         response::wire::{Block, Delta},
     },
+    names::Wrap,
     scan::{Limits, scan},
     typed,
 };
@@ -86,7 +87,7 @@ pub(super) struct Called {
     /// The input that the begin of the block holds; pieces stand in its place.
     input: Option<Box<str>>,
     /// The function stands for a custom tool: its arguments are taken apart once they are whole.
-    wrapped: bool,
+    wrapped: Option<Wrap>,
     held: String,
     shape: Shape,
 }
@@ -204,7 +205,7 @@ impl Open {
             (Self::Text(said), Piece::Text) => said.say(text, to, ends),
             (Self::Thinking(thought), Piece::Thinking) => thought.think(text, ends),
             (Self::Call(call), Piece::Input) => {
-                if call.wrapped {
+                if call.wrapped.is_some() {
                     keep(to, text.len())?;
                 }
                 call.append(text, ends);
@@ -329,9 +330,9 @@ impl Called {
     fn new(block: Block<'_>, to: &mut Assembler, ends: &mut Ends<'_>) -> Self {
         let name = block.name.0.unwrap_or_default();
         let full = ends.names.inward(&name);
-        let wrapped = ends.names.is_unwrapped(&name);
+        let wrapped = ends.names.wrapping(&name);
         let call = Call {
-            kind: if wrapped { CallKind::Custom } else { CallKind::Function },
+            kind: wrapped.map_or(CallKind::Function, Wrap::kind),
             call_id: block.id.filled().filter(|id| to.is_new(id)).map(Into::into),
             name: full.name,
             namespace: full.namespace,
@@ -356,7 +357,7 @@ impl Called {
         }
         self.input = None;
         self.shape.feed(&delta);
-        if self.wrapped {
+        if self.wrapped.is_some() {
             self.held.push_str(&delta);
         } else {
             ends.out.push(Event::ArgumentsDelta { index: self.index, delta });
@@ -368,8 +369,8 @@ impl Called {
             let input = self.input.take().filter(|input| !matches!(&**input, "null" | "\"\""));
             self.append(input.map_or_else(|| "{}".to_owned(), str::into_string), ends);
         }
-        if self.wrapped {
-            let delta = crate::custom::unwrap(std::mem::take(&mut self.held));
+        if let Some(wrap) = self.wrapped {
+            let delta = wrap.take_off(std::mem::take(&mut self.held));
             if !delta.is_empty() {
                 ends.out.push(Event::ArgumentsDelta { index: self.index, delta });
             }

@@ -249,7 +249,7 @@ fn a_call_that_was_cut_is_no_call_to_run() {
 fn names_come_back_and_custom_tools_are_unwrapped() {
     let mut names = crate::NameMap::default();
     let wire = names.outward(Some("functions"), "exec");
-    names.unwrap_custom(&wire);
+    names.wrap(&wire, crate::names::Wrap::Custom);
     let mut answer = rich();
     answer["content"] =
         json!([{"type": "tool_use", "id": "t", "name": &*wire, "input": {"input": "ls -l\n"}}]);

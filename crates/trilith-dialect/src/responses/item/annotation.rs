@@ -2,7 +2,7 @@
 
 use trilith_core::{Annotation, AnnotationKind, DialectId, Extra};
 
-use crate::responses::{object::Object, tape::Value};
+use crate::{responses::object::Object, tape::Value};
 
 /// One annotation. One of an unknown shape is kept as it is.
 pub(in crate::responses) fn decode_annotation(value: Value<'_>) -> Annotation {

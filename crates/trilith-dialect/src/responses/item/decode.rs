@@ -11,9 +11,9 @@ use trilith_core::{
 use super::{kinds, part_in::decode_part};
 use crate::responses::{
     field::{Field, Side},
-    tape::Kind,
     tool,
 };
+use crate::tape::Kind;
 
 /// One item.
 ///

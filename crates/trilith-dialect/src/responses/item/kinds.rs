@@ -2,7 +2,7 @@
 
 use trilith_core::{Call, CallKind, ItemStatus};
 
-use crate::responses::tape::Tape;
+use crate::tape::Tape;
 
 /// The kinds of call items that have fields of their own, by their type word.
 const CALLS: [(&str, CallKind); 15] = [

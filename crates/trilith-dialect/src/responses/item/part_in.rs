@@ -9,10 +9,8 @@ use super::{
     decode::rest,
     media::{BAD_DATA, is_base64, source_of},
 };
-use crate::responses::{
-    field::{Field, Side},
-    tape::Value,
-};
+use crate::responses::field::{Field, Side};
+use crate::tape::Value;
 
 const KNOWN: [&str; 8] = [
     "input_text",

@@ -14,10 +14,10 @@ use crate::{
     responses::{
         field::{Field, Side},
         item::decode_item,
-        tape::{Kind, Tape},
         tool,
     },
     surrogates,
+    tape::{Kind, Tape},
 };
 
 /// The longest text that `input` takes, in characters (openai-checklist R2).

@@ -8,7 +8,8 @@ use trilith_core::{
 
 use super::{fitted, functions, settings_out};
 use crate::{
-    dialect::{Encoded, Target},
+    dialect::{Encoded, Target, effective_tools},
+    flat_tools::{flat, wrap_values},
     hints::unplaced,
     names::NameMap,
     platform,
@@ -37,6 +38,7 @@ pub(in crate::responses) fn encode(turn: &Turn, target: &Target<'_>) -> Result<E
     let many = turn.input.len() + settings.tools.len();
     let mut body = Vec::with_capacity(4096 + many * ROOM);
     let mut object = Object::open(&mut body);
+    name_values(turn, target, &mut encoded.names);
     object.str("model", target.model);
     object.bool("stream", target.stream);
     object.bool("store", false);
@@ -72,7 +74,7 @@ fn drop_fields(body: Vec<u8>, target: &Target<'_>, losses: &mut Vec<Loss>) -> Ve
     if refused.is_empty() {
         return body;
     }
-    let mut tape = crate::responses::tape::Tape::default();
+    let mut tape = crate::tape::Tape::default();
     let Ok(root) = tape.read_bytes(&body) else { return body };
     let mut out = Vec::with_capacity(body.len());
     let mut object = Object::open(&mut out);
@@ -98,7 +100,7 @@ fn write_tools(
     if !target.quirks.custom_tools {
         return functions::write(object, turn, target.can, encoded);
     }
-    let tools = fitted::tools(&settings.tools, "tools", target.can, &mut encoded.losses);
+    let tools = fitted::tools(&settings.tools, "tools", target.can, &mut encoded.losses)?;
     let names = &mut encoded.names;
     if !tools.is_empty() {
         write_list(object.key("tools"), &*tools, |out, tool| {
@@ -109,6 +111,16 @@ fn write_tools(
         write_choice_mapped(object.key("tool_choice"), choice, &mut Some(names));
     }
     Ok(())
+}
+
+/// Remembers which functions take something else than an object, before the conversation's calls are written.
+fn name_values(turn: &Turn, target: &Target<'_>, names: &mut NameMap) {
+    let mut tools = flat(effective_tools(&turn.settings, &turn.input));
+    if target.quirks.custom_tools {
+        // Groups stay groups here, and their members' names are their own.
+        tools.iter_mut().for_each(|(group, _)| *group = None);
+    }
+    wrap_values(&tools, names);
 }
 
 fn write_items(
@@ -146,11 +158,18 @@ fn write_one(out: &mut Vec<u8>, item: &Item, target: &Target<'_>, names: &mut Na
     let mut view =
         View { request: true, logprobs: true, encrypted: true, status: item.status, ..View::default() };
     let (call_id, name);
-    if !target.quirks.custom_tools
-        && let Some(stand_in) = functions::stand_in(item)
-    {
-        return write_one(out, &stand_in, target, names);
+    let mut changed = None;
+    if !target.quirks.custom_tools {
+        changed = functions::stand_in(item);
     }
+    if let ItemBody::Call(call) = &item.body
+        && call.kind == CallKind::Function
+    {
+        let group = call.namespace.as_deref().filter(|_| !target.quirks.custom_tools);
+        let wire = names.outward(group, &call.name);
+        changed = fitted::call(item, &wire, names);
+    }
+    let item = changed.as_ref().unwrap_or(item);
     match &item.body {
         ItemBody::Call(call) => {
             call_id = call.call_id.as_deref().map(wire_call_id);

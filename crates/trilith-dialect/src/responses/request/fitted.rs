@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use trilith_core::{
-    Error, Item, ItemBody, Loss, Message, Part, PartKind, ResultOutput, Role, Tool, ToolKind,
+    Error, Item, ItemBody, Json, Loss, Message, Part, PartKind, ResultOutput, Role, Tool, ToolKind,
 };
 
-use crate::{Capabilities, platform};
+use crate::{Capabilities, NameMap, platform, schema};
 
 /// The item in a form that the model takes; `None` where it takes it as it is. `between` tells that the
 /// conversation has begun.
@@ -60,27 +60,61 @@ pub(super) fn check_media(item: &Item, path: &str, model: &str, can: &Capabiliti
     Ok(())
 }
 
-/// The tools with no more strictness than the model has.
+/// The tools with schemas as the wire takes them and with no more strictness than the model has.
+///
+/// # Errors
+/// A schema has no such form; the error names it.
 pub(super) fn tools<'t>(
     tools: &'t [Tool],
     path: &str,
     can: &Capabilities,
     losses: &mut Vec<Loss>,
-) -> Cow<'t, [Tool]> {
-    if can.strict_tools {
-        return Cow::Borrowed(tools);
-    }
-    let mut tools = tools.to_vec();
-    for (number, tool) in tools.iter_mut().enumerate() {
-        let at = format!("{path}[{number}]");
-        match &mut tool.kind {
-            ToolKind::Function { strict, .. } => *strict = can.strict(&at, *strict, losses),
-            ToolKind::Namespace { tools: members, .. } => {
-                let path = format!("{at}.tools");
-                *members = self::tools(members, &path, can, losses).into_owned();
+) -> Result<Cow<'t, [Tool]>, Error> {
+    let mut fit = Cow::Borrowed(tools);
+    for (number, tool) in tools.iter().enumerate() {
+        let at = || format!("{path}[{number}]");
+        let kind = match &tool.kind {
+            ToolKind::Function { name, description, parameters: Some(parameters), strict } => {
+                let before = losses.len();
+                let schema = schema::parameters(&at(), Some(parameters), can, losses)?;
+                let held = can.strict(&at(), *strict, losses);
+                if losses.len() == before && schema.json == parameters.as_str() && held == *strict {
+                    continue;
+                }
+                ToolKind::Function {
+                    name: name.clone(),
+                    description: description.clone(),
+                    parameters: Some(Json::from_checked(schema.json)),
+                    strict: held,
+                }
             }
-            ToolKind::Custom { .. } | ToolKind::Hosted { .. } => {}
+            ToolKind::Namespace { name, description, tools: members } => {
+                match self::tools(members, &format!("{}.tools", at()), can, losses)? {
+                    Cow::Borrowed(_) => continue,
+                    Cow::Owned(tools) => {
+                        ToolKind::Namespace { name: name.clone(), description: description.clone(), tools }
+                    }
+                }
+            }
+            ToolKind::Function { parameters: None, .. }
+            | ToolKind::Custom { .. }
+            | ToolKind::Hosted { .. } => {
+                continue;
+            }
+        };
+        if let Some(tool) = fit.to_mut().get_mut(number) {
+            tool.kind = kind;
         }
     }
-    Cow::Owned(tools)
+    Ok(fit)
+}
+
+/// A call whose arguments the wire has inside of an object; `None` for other items.
+pub(super) fn call(item: &Item, wire: &str, names: &NameMap) -> Option<Item> {
+    let wrap = names.wrapping(wire)?;
+    let mut item = item.clone();
+    if let ItemBody::Call(call) = &mut item.body {
+        call.args = wrap.put_around(&call.args);
+    }
+    Some(item)
 }

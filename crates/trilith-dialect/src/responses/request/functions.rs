@@ -7,11 +7,12 @@ use crate::{
     Capabilities, custom,
     dialect::{Encoded, effective_tools},
     flat_tools::{Placed, flat, wire_name},
-    names::NameMap,
+    names::{NameMap, Wrap},
     responses::{
         object::{Object, write_list},
         tool::{write_choice, write_tool},
     },
+    schema,
 };
 
 /// Writes the tools and the choice among them.
@@ -51,12 +52,14 @@ fn function(
         ToolKind::Function { name, description, parameters, strict } => ToolKind::Function {
             name: encoded.names.outward(group, name),
             description: description.clone(),
-            parameters: parameters.clone(),
+            parameters: Some(Json::from_checked(
+                schema::parameters(at, parameters.as_ref(), can, &mut encoded.losses)?.json,
+            )),
             strict: can.strict(at, *strict, &mut encoded.losses),
         },
         ToolKind::Custom { name, description, format } => {
             let name = encoded.names.outward(group, name);
-            encoded.names.unwrap_custom(&name);
+            encoded.names.wrap(&name, Wrap::Custom);
             custom::losses(at, format.as_ref(), &mut encoded.losses);
             ToolKind::Function {
                 name,

@@ -5,7 +5,7 @@ use trilith_core::{
     Truncation, Verbosity,
 };
 
-use crate::responses::{field::Field, tape::Kind};
+use crate::{responses::field::Field, tape::Kind};
 
 /// The words of `include` (openai-checklist §4.1).
 const INCLUDE: [&str; 8] = [

@@ -1,6 +1,8 @@
 //! Everything of a turn that is no item, toward an upstream.
 
-use trilith_core::{DialectId, Effort, Error, Json, Loss, Settings, TextFormat, Truncation, Verbosity};
+use trilith_core::{
+    DialectId, Effort, Error, Json, Loss, OutputFormat, Settings, TextFormat, Truncation, Verbosity,
+};
 
 use crate::{
     Capabilities,
@@ -32,7 +34,7 @@ pub(super) fn write(
     }
     let effort = can.effort(&settings.reasoning, losses);
     write_reasoning(object, settings, effort);
-    write_text(object, settings);
+    write_text(object, settings, losses);
     if let Some(truncation) = settings.truncation {
         object.str(
             "truncation",
@@ -139,7 +141,7 @@ fn inner_extra<'s>(settings: &'s Settings, outer: &'s str) -> impl Iterator<Item
         .filter_map(move |field| Some((field.name.strip_prefix(outer)?, &field.value)))
 }
 
-fn write_text(object: &mut Object<'_>, settings: &Settings) {
+fn write_text(object: &mut Object<'_>, settings: &Settings, losses: &mut Vec<Loss>) {
     let output = &settings.output;
     let extra = || inner_extra(settings, "text.");
     if output.format.is_none() && output.verbosity.is_none() && extra().next().is_none() {
@@ -147,7 +149,14 @@ fn write_text(object: &mut Object<'_>, settings: &Settings) {
     }
     let mut inner = Object::open(object.key("text"));
     if let Some(format) = &output.format {
-        write_format(inner.key("format"), format, true);
+        match format {
+            TextFormat::JsonSchema(schema) if schema.name.is_none() => {
+                let strict = crate::schema::strict_format(schema, losses);
+                let format = TextFormat::JsonSchema(OutputFormat { strict, ..schema.clone() });
+                write_format(inner.key("format"), &format, true);
+            }
+            format => write_format(inner.key("format"), format, true),
+        }
     }
     inner.opt_str("verbosity", output.verbosity.map(verbosity_word));
     for (name, value) in extra() {

@@ -6,10 +6,8 @@ use super::usage::decode_usage;
 use crate::{
     names::NameMap,
     openai_error,
-    responses::{
-        stream::Assembly,
-        tape::{Tape, Value},
-    },
+    responses::stream::Assembly,
+    tape::{Tape, Value},
 };
 
 /// Reads a whole answer.

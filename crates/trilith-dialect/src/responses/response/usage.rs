@@ -3,7 +3,7 @@
 
 use trilith_core::{CacheWrite, Usage};
 
-use crate::responses::{object::Object, tape::Value};
+use crate::{responses::object::Object, tape::Value};
 
 /// `usage` of a response object. Missing counts are zero.
 pub(in crate::responses) fn decode_usage(value: Value<'_>) -> Usage {

@@ -9,14 +9,13 @@ use trilith_core::{
 
 use super::replay;
 use crate::{
-    custom,
-    names::NameMap,
+    names::{NameMap, Wrap},
     responses::{
         field::{Field, Side},
         item::{decode_item, is_client_run},
         response::finish_reason,
-        tape::Value,
     },
+    tape::Value,
 };
 
 /// What an item is, as far as it decides which events may follow.
@@ -81,7 +80,7 @@ pub(super) struct Told {
     /// Bytes of argument text.
     pub(super) args: usize,
     /// It is a function that stands for a custom tool: its arguments so far, taken apart once they are whole.
-    held: Option<String>,
+    held: Option<(Wrap, String)>,
     /// Whether any step of a hosted tool was told.
     pub(super) stages: bool,
     pub(super) done: bool,
@@ -131,7 +130,7 @@ impl Assembly {
 
     /// An item begins. What cannot grow waits until it is whole.
     pub(super) fn add(&mut self, place: Place<'_>, mut item: Item, out: &mut Vec<Event>) -> usize {
-        let held = self.rename(&mut item).then(String::new);
+        let held = self.rename(&mut item).map(|wrap| (wrap, String::new()));
         let theirs = place.index.unwrap_or_else(|| {
             self.items.iter().map(|told| told.theirs.saturating_add(1)).max().unwrap_or_default()
         });
@@ -168,16 +167,16 @@ impl Assembly {
         out.push(Event::ItemAdded { index, choice: 0, item: Box::new(item) });
     }
 
-    /// The upstream's tool names, in the caller's spelling. Says whether the call stands for a custom tool's.
-    fn rename(&self, item: &mut Item) -> bool {
-        let mut wrapped = false;
+    /// The upstream's tool names, in the caller's spelling. Says what its arguments were inside of.
+    fn rename(&self, item: &mut Item) -> Option<Wrap> {
+        let mut wrapped = None;
         if let ItemBody::Call(call) = &mut item.body
             && !self.names.is_empty()
         {
-            wrapped = call.kind == CallKind::Function && self.names.is_unwrapped(&call.name);
-            if wrapped {
-                call.kind = CallKind::Custom;
-                call.args = custom::unwrap(std::mem::take(&mut call.args));
+            wrapped = self.names.wrapping(&call.name).filter(|_| call.kind == CallKind::Function);
+            if let Some(wrap) = wrapped {
+                call.kind = wrap.kind();
+                call.args = wrap.take_off(std::mem::take(&mut call.args));
             }
             let full = self.names.inward(&call.name);
             call.name = full.name;
@@ -275,7 +274,7 @@ impl Assembly {
         let Some(told) = self.find(place).and_then(|at| self.items.get_mut(at)) else { return };
         let grows = !told.done && told.sort == Sort::Call && !delta.is_empty();
         let Some(index) = told.ours.filter(|_| grows) else { return };
-        if let Some(held) = &mut told.held {
+        if let Some((_, held)) = &mut told.held {
             held.push_str(&delta);
             return;
         }
@@ -304,7 +303,7 @@ impl Assembly {
     /// The whole argument text of a call.
     pub(super) fn whole_args(&mut self, place: Place<'_>, args: &str, out: &mut Vec<Event>) {
         let told = self.find(place).and_then(|at| self.items.get(at));
-        let told = told.map_or(0, |told| told.held.as_ref().map_or(told.args, String::len));
+        let told = told.map_or(0, |told| told.held.as_ref().map_or(told.args, |(_, held)| held.len()));
         self.args(place, args.get(told..).unwrap_or_default().to_owned(), out);
     }
 
@@ -385,7 +384,8 @@ impl Assembly {
         for told in self.items.iter_mut().filter(|told| !told.done) {
             told.done = true;
             let Some(index) = told.ours else { continue };
-            if let Some(delta) = told.held.take().map(custom::unwrap).filter(|delta| !delta.is_empty()) {
+            let held = told.held.take().map(|(wrap, held)| wrap.take_off(held));
+            if let Some(delta) = held.filter(|delta| !delta.is_empty()) {
                 out.push(Event::ArgumentsDelta { index, delta });
             }
             close_parts(told, index, out);

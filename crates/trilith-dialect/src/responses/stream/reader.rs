@@ -18,8 +18,8 @@ use crate::{
         field::{Field, Side},
         item::{decode_annotation, decode_item, decode_logprobs},
         response::{self, upstream_failure},
-        tape::{Tape, Value},
     },
+    tape::{Tape, Value},
 };
 
 /// The most that is read of a body that came instead of a stream: 64 MiB.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     mould::{Mould, Open},
-    responses::tape::{Kind, Value},
+    tape::{Kind, Value},
 };
 
 /// What grows.

@@ -20,9 +20,9 @@ use crate::{
         item::{Voice, shown_args, write_annotation, write_logprobs, write_part},
         object::Object,
         response::{Shown, render, write_output_item},
-        tape::Tape,
     },
     spelling,
+    tape::Tape,
 };
 
 /// Deltas are padded to a multiple of this many bytes where the client asked for it, so that their length

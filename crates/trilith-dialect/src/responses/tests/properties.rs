@@ -68,7 +68,7 @@ proptest! {
         let _ = Responses.decode_request(text.as_bytes());
         let body = format!("{{\"model\":\"m\",\"input\":[{text}]}}");
         let strict = serde_json::from_str::<serde_json::Value>(&body).is_ok();
-        let ours = crate::responses::tape::Tape::default().read(&body).is_ok();
+        let ours = crate::tape::Tape::default().read(&body).is_ok();
         // Numbers too large for a float and lone surrogates are well-formed; serde_json refuses to hold them.
         prop_assert!(ours || !strict, "{body}");
         let _ = Responses.decode_request(body.as_bytes());

@@ -7,9 +7,9 @@ use crate::{
     responses::{
         field::Field,
         object::{Object, write_list},
-        tape::Kind,
     },
     scan::write_string,
+    tape::Kind,
 };
 
 const FORMS: [&str; 6] = ["function", "custom", "mcp", "allowed_tools", "apply_patch", "shell"];

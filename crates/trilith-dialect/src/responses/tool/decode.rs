@@ -5,8 +5,8 @@ use trilith_core::{CustomFormat, Error, GrammarSyntax, HostedTool, Tool, ToolKin
 use crate::responses::{
     field::{Field, Side},
     item::rest,
-    tape::Kind,
 };
+use crate::tape::Kind;
 
 /// Type words of hosted tools that mean the same as another word, with a date in them.
 const ALIASES: [(&str, HostedTool); 4] = [

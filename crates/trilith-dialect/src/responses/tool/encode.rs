@@ -4,10 +4,8 @@ use trilith_core::{CustomFormat, DialectId, GrammarSyntax, HostedTool, Json, Too
 
 use crate::{
     names::NameMap,
-    responses::{
-        object::{Object, write_list},
-        tape::{Tape, Value},
-    },
+    responses::object::{Object, write_list},
+    tape::Tape,
 };
 
 /// How names of tools are spelled: the caller's, or an upstream's.
@@ -46,7 +44,7 @@ pub(in crate::responses) fn write_tool_mapped(
             }
             match (strict, request) {
                 (Some(strict), _) => object.bool("strict", *strict),
-                (None, false) => object.bool("strict", qualifies(parameters.as_ref())),
+                (None, false) => object.bool("strict", crate::schema::qualifies(parameters.as_ref())),
                 (None, true) => {}
             }
         }
@@ -128,40 +126,4 @@ fn write_hosted(out: &mut Vec<u8>, tool: HostedTool, config: &Json) {
         }
     }
     object.close();
-}
-
-/// Whether a schema can be held to strictly: every object of it is closed and asks for all of its properties
-/// (openai-checklist S2).
-fn qualifies(parameters: Option<&Json>) -> bool {
-    let Some(parameters) = parameters else { return false };
-    let mut tape = Tape::default();
-    tape.read(parameters.as_str()).is_ok_and(|root| {
-        root.get("anyOf").is_none() && root.str("type").is_some_and(|word| word == "object") && closed(root)
-    })
-}
-
-/// The keywords below which further schemas lie, by name or in a list.
-const NAMED: [&str; 3] = ["properties", "$defs", "definitions"];
-const LISTED: [&str; 2] = ["anyOf", "allOf"];
-
-fn closed(schema: Value<'_>) -> bool {
-    let is_object = schema.get("type").is_some_and(|word| {
-        word.string().is_some_and(|word| word == "object")
-            || word.elements().any(|word| word.string().is_some_and(|word| word == "object"))
-    });
-    if is_object || schema.get("properties").is_some() {
-        let required: Vec<_> = schema
-            .get("required")
-            .map(|list| list.elements().filter_map(Value::string).collect())
-            .unwrap_or_default();
-        let all = schema
-            .get("properties")
-            .is_none_or(|properties| properties.members().all(|(name, _)| required.contains(&name)));
-        if !all || schema.get("additionalProperties").and_then(Value::bool) != Some(false) {
-            return false;
-        }
-    }
-    NAMED.iter().all(|word| schema.get(word).is_none_or(|map| map.members().all(|(_, below)| closed(below))))
-        && LISTED.iter().all(|word| schema.get(word).is_none_or(|list| list.elements().all(closed)))
-        && schema.get("items").is_none_or(closed)
 }

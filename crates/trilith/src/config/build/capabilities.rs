@@ -35,6 +35,7 @@ impl Build {
             temperature_with_top_p: self.said(section, "temperature_with_top_p"),
             system_between_turns: self.said(section, "system_between_turns"),
             json_schema: self.said(section, "json_schema"),
+            schema_refs: self.said(section, "schema_refs"),
             strict_tools: self.said(section, "strict_tools"),
             pdf: self.said(section, "pdf"),
             max_output_tokens: most,

@@ -127,6 +127,12 @@ pub(super) static KEYS: &[Key] = &[
         "false",
         "Whether it holds to a JSON Schema by itself.",
     ),
+    Key::new(
+        "capabilities[].schema_refs",
+        Kind::Flag,
+        "false",
+        "Whether schemas may refer to their own parts by `$ref`; otherwise references are written out.",
+    ),
     Key::new("capabilities[].strict_tools", Kind::Flag, "false", "Whether tools can be declared strict."),
     Key::new("capabilities[].pdf", Kind::Flag, "false", "Whether it reads PDF documents."),
     Key::new(

@@ -83,7 +83,7 @@ fn settings_find_their_places() {
     body["metadata"] = json!({"user_id": "u"});
     body["tools"] = json!([
         {"name": "f", "input_schema": {"type": "object"}},
-        {"type": "custom", "name": "g", "input_schema": {"type": "object"}, "strict": true},
+        {"type": "custom", "name": "g", "input_schema": {"type": "object", "properties": {}, "additionalProperties": false}, "strict": true},
         {"type": "memory_20250818", "name": "memory"},
         {"type": "code_execution_20260521", "name": "code_execution"},
         {"type": "web_fetch_20260209", "name": "web_fetch", "allowed_domains": ["a"], "blocked_domains": []},

@@ -248,11 +248,14 @@ fn settings_are_said_in_this_wires_words() {
         ),
         (
             chat(
-                json!({"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object", "a": 1}}}}),
+                json!({"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object", "properties": {"a": {"type": "integer", "minimum": 1}}}}}}),
             ),
             "output_config",
-            json!({"format": {"type": "json_schema", "schema": {"type": "object", "a": 1}}}),
-            none.clone(),
+            json!({"format": {"type": "json_schema", "schema": {
+                "properties": {"a": {"type": "integer", "description": "{minimum: 1}"}},
+                "additionalProperties": false, "type": "object",
+            }}}),
+            vec![("text.format.schema", "warn")],
         ),
         (
             chat(json!({"reasoning_effort": "minimal"})),
@@ -290,9 +293,11 @@ fn what_would_change_the_answer_is_refused_by_name() {
         (responses(json!({"prompt": {"id": "p"}})), all, "prompt"),
         (responses(json!({"tools": [{"type": "file_search", "vector_store_ids": ["v"]}]})), all, "tools[0]"),
         (
-            responses(json!({"tools": [{"type": "function", "name": "f", "parameters": {"type": "array"}}]})),
+            responses(json!({"text": {"format": {
+                "type": "json_schema", "name": "n", "strict": true, "schema": {"type": "array", "items": {"$ref": "#"}},
+            }}})),
             all,
-            "tools[0].parameters",
+            "text.format.schema",
         ),
         (
             parts(json!({"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}})),
@@ -395,7 +400,7 @@ fn tools_and_choices_are_translated() {
     assert_eq!(tools[1]["input_schema"], json!({"type": "object", "properties": {}}));
     assert_eq!(tools[2]["name"], "crm__find");
     assert_eq!(tools[3]["input_schema"]["required"], json!(["input"]));
-    assert!(encoded.names.is_unwrapped("patch"));
+    assert!(encoded.names.wrapping("patch").is_some());
     assert_eq!(encoded.names.inward("crm__find").namespace.as_deref(), Some("crm"));
     assert_eq!(
         tools[4],

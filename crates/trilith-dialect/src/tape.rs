@@ -23,7 +23,7 @@ struct Entry {
 
 /// The table; its memory serves one text after another.
 #[derive(Debug, Default)]
-pub(super) struct Tape {
+pub(crate) struct Tape {
     entries: Vec<Entry>,
     open: Vec<Open>,
 }
@@ -40,7 +40,7 @@ const MOST_ROOM: usize = 4096;
 
 /// The kinds of JSON values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Null,
     Bool,
     Number,
@@ -51,7 +51,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// With its article, for messages.
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Bool => "a boolean",
@@ -65,11 +65,11 @@ impl Kind {
 
 /// The text is not one JSON value within the limits; the byte at which that shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Malformed(pub(super) usize);
+pub(crate) struct Malformed(pub(crate) usize);
 
 impl Tape {
     /// Reads `text` whole.
-    pub(super) fn read<'t>(&'t mut self, text: &'t str) -> Result<Value<'t>, Malformed> {
+    pub(crate) fn read<'t>(&'t mut self, text: &'t str) -> Result<Value<'t>, Malformed> {
         self.entries.clear();
         if u32::try_from(text.len()).is_err() {
             return Err(Malformed(0));
@@ -84,7 +84,7 @@ impl Tape {
     }
 
     /// The same over bytes that may not be UTF-8.
-    pub(super) fn read_bytes<'t>(&'t mut self, bytes: &'t [u8]) -> Result<Value<'t>, Malformed> {
+    pub(crate) fn read_bytes<'t>(&'t mut self, bytes: &'t [u8]) -> Result<Value<'t>, Malformed> {
         let text = simdutf8::basic::from_utf8(bytes).map_err(|_| Malformed(0))?;
         self.read(text.strip_prefix('\u{feff}').unwrap_or(text))
     }
@@ -268,7 +268,7 @@ impl Walk<'_> {
 
 /// One value of a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Value<'t> {
+pub(crate) struct Value<'t> {
     text: &'t str,
     entries: &'t [Entry],
     at: usize,
@@ -281,23 +281,23 @@ impl<'t> Value<'t> {
     }
 
     /// The value as it stands in the text.
-    pub(super) fn raw(self) -> &'t str {
+    pub(crate) fn raw(self) -> &'t str {
         let entry = self.entry();
         self.text.get(entry.start as usize..entry.end as usize).unwrap_or_default()
     }
 
     /// Where it stands in the text.
-    pub(super) fn range(self) -> std::ops::Range<usize> {
+    pub(crate) fn range(self) -> std::ops::Range<usize> {
         let entry = self.entry();
         entry.start as usize..entry.end as usize
     }
 
     /// The value as it stands, owned.
-    pub(super) fn json(self) -> Json {
+    pub(crate) fn json(self) -> Json {
         Json::from_checked(self.raw())
     }
 
-    pub(super) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> Kind {
         match self.raw().as_bytes().first() {
             Some(b'{') => Kind::Object,
             Some(b'[') => Kind::Array,
@@ -308,16 +308,16 @@ impl<'t> Value<'t> {
         }
     }
 
-    pub(super) fn is_null(self) -> bool {
+    pub(crate) fn is_null(self) -> bool {
         self.kind() == Kind::Null
     }
 
     /// The string's meaning.
-    pub(super) fn string(self) -> Option<Cow<'t, str>> {
+    pub(crate) fn string(self) -> Option<Cow<'t, str>> {
         decode_string(self.raw())
     }
 
-    pub(super) fn bool(self) -> Option<bool> {
+    pub(crate) fn bool(self) -> Option<bool> {
         match self.raw() {
             "true" => Some(true),
             "false" => Some(false),
@@ -326,7 +326,7 @@ impl<'t> Value<'t> {
     }
 
     /// A number that is finite.
-    pub(super) fn f64(self) -> Option<f64> {
+    pub(crate) fn f64(self) -> Option<f64> {
         (self.kind() == Kind::Number)
             .then(|| self.raw().parse().ok())
             .flatten()
@@ -334,7 +334,7 @@ impl<'t> Value<'t> {
     }
 
     /// A whole number that is not negative; `1.0` and `1e3` count.
-    pub(super) fn u64(self) -> Option<u64> {
+    pub(crate) fn u64(self) -> Option<u64> {
         if let Ok(number) = self.raw().parse() {
             return Some(number);
         }
@@ -345,13 +345,13 @@ impl<'t> Value<'t> {
     }
 
     /// The number, cut to whole, for clocks that give fractions.
-    pub(super) fn seconds(self) -> Option<i64> {
+    pub(crate) fn seconds(self) -> Option<i64> {
         #[expect(clippy::cast_possible_truncation, reason = "a cast from float saturates")]
         self.f64().map(|n| n as i64)
     }
 
     /// The values of an array; nothing for other kinds.
-    pub(super) fn elements(self) -> impl Iterator<Item = Value<'t>> {
+    pub(crate) fn elements(self) -> impl Iterator<Item = Value<'t>> {
         let entry = self.entry();
         let (mut at, end) = match self.kind() {
             Kind::Array => (self.at + 1, entry.next as usize),
@@ -388,17 +388,17 @@ impl<'t> Value<'t> {
     }
 
     /// The members of an object as key (with quotes) and value; nothing for other kinds.
-    pub(super) fn raw_members(self) -> impl Iterator<Item = (&'t str, Value<'t>)> {
+    pub(crate) fn raw_members(self) -> impl Iterator<Item = (&'t str, Value<'t>)> {
         self.keys().map(|key| (key.raw(), key.behind()))
     }
 
     /// The members of an object; nothing for other kinds.
-    pub(super) fn members(self) -> impl Iterator<Item = (Cow<'t, str>, Value<'t>)> {
+    pub(crate) fn members(self) -> impl Iterator<Item = (Cow<'t, str>, Value<'t>)> {
         self.raw_members().map(|(key, value)| (decode_string(key).unwrap_or_default(), value))
     }
 
     /// The member of that name, whatever it holds.
-    pub(super) fn member(self, name: &str) -> Option<Value<'t>> {
+    pub(crate) fn member(self, name: &str) -> Option<Value<'t>> {
         let named = self.keys().find(|key| {
             let Entry { start, end, escaped, .. } = key.entry();
             if escaped {
@@ -412,12 +412,12 @@ impl<'t> Value<'t> {
     }
 
     /// The member of that name; null counts as absent.
-    pub(super) fn get(self, name: &str) -> Option<Value<'t>> {
+    pub(crate) fn get(self, name: &str) -> Option<Value<'t>> {
         self.member(name).filter(|value| !value.is_null())
     }
 
     /// The string member of that name.
-    pub(super) fn str(self, name: &str) -> Option<Cow<'t, str>> {
+    pub(crate) fn str(self, name: &str) -> Option<Cow<'t, str>> {
         self.get(name)?.string()
     }
 }
