@@ -22,6 +22,12 @@ usage  input=950 cached=900 output=5
 """
 
 
+def offered(body: dict) -> dict:
+    """The tools of a request of any dialect, by name."""
+    tools = [tool.get("function", tool) for tool in body["tools"]]
+    return {tool["name"]: tool for tool in tools}
+
+
 def result(ran) -> dict:
     """The last line, which says how the whole run went."""
     assert ran.events, ran.printed
@@ -41,6 +47,27 @@ def test_a_file_is_read(agents, gateway, any_dialect):
     assert tap.lines() == [MESSAGES, MESSAGES]
     assert len(upstream.requests()) == 2
     assert "pineapple" in json.dumps(upstream.bodies()[1])
+    # All that it asks for is carried or done here: also where losses are refused, it works.
+    assert tap.warned() == set()
+
+
+def test_deferred_tools_are_searched_and_then_offered(agents, gateway, any_dialect):
+    script = """
+--- answer
+call ToolSearch id=call_a {"query":"select:CronCreate"}
+
+--- answer
+text Found.
+"""
+    server, upstream = gateway(script, any_dialect)
+    tap = agents.tap(server)
+    ran = agents.claude_code(tap, "Find it.", "--allowedTools", "ToolSearch")
+    assert (ran.code, result(ran)["result"]) == (0, "Found."), ran.printed
+    assert tap.lines() == [MESSAGES, MESSAGES] and len(upstream.requests()) == 2
+    first, second = (offered(body) for body in upstream.bodies())
+    assert "CronCreate" not in first and "CronCreate" in second
+    assert any_dialect == "messages" or not any("defer_loading" in tool for tool in second.values())
+    assert "CronCreate" in json.dumps(upstream.bodies()[1]["input" if any_dialect == "responses" else "messages"])
 
 
 def test_thinking_and_parallel_results_in_order_of_completion(agents, gateway, any_dialect):

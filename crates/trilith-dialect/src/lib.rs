@@ -6,6 +6,8 @@ mod choices;
 mod chunks;
 mod counting;
 mod custom;
+mod deferred;
+mod derived;
 mod dialect;
 mod flat_tools;
 pub mod frame;
@@ -32,6 +34,7 @@ mod tape;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod user_id;
 mod values;
 
 use trilith_core::DialectId;

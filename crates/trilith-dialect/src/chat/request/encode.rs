@@ -5,7 +5,12 @@ use trilith_core::{
 };
 
 use super::{write_messages, write_tools};
-use crate::{Encoded, NameMap, Target, chat::json::Object, hints::unplaced};
+use crate::{
+    Encoded, NameMap, Target,
+    chat::json::Object,
+    hints::{repeats, unplaced},
+    user_id,
+};
 
 /// Fields of Responses without which the answer would mean something else, and what they ask for.
 const MEANINGFUL: [(&str, &str); 4] = [
@@ -85,9 +90,16 @@ impl Encoder<'_> {
             let ExtraField { name, dialect, .. } = field;
             let path = if at.is_empty() { name.to_string() } else { format!("{at}.{name}") };
             let dot = format!(".{name}");
-            if !self.losses.iter().any(|loss| loss.path.ends_with(&dot) || *loss.path == *path) {
-                let why = format!("a {} field that Chat Completions has no place for", dialect.name());
-                self.losses.push(unplaced(field, path, why));
+            let why = format!("a {} field that Chat Completions has no place for", dialect.name());
+            let loss = match repeats(field, &self.turn.settings) {
+                true => Loss::hint(&*path, why),
+                false => unplaced(field, &*path, why),
+            };
+            let same = |told: &Loss| {
+                told.disposition == loss.disposition && (told.path.ends_with(&dot) || *told.path == *path)
+            };
+            if !self.losses.iter().any(same) {
+                self.losses.push(loss);
             }
         }
     }
@@ -192,7 +204,7 @@ impl Encoder<'_> {
             if let Some(value) = value
                 && self.takes(name)
             {
-                out.string(name, value);
+                out.string(name, &user_id::fitted(name, value, &mut self.losses));
             }
         }
         // OpenAI takes metadata only for answers it keeps; Trilith's own answers show it without help.

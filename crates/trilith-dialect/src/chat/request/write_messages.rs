@@ -327,7 +327,10 @@ impl<'t> Writer<'_, 't, '_> {
             ResultOutput::Text(text) => Some(text.as_str()),
             ResultOutput::Parts(parts) => match parts.as_slice() {
                 [] => Some(""),
-                [Part { kind: PartKind::Text(text), extra, .. }] if extra.is_empty() => {
+                [Part { kind: PartKind::Text(text), extra, .. }]
+                    if extra.of(DialectId::Chat).next().is_none() =>
+                {
+                    self.encoder.foreign(&format!("{at}[0]"), extra);
                     Some(text.text.as_str())
                 }
                 _ => None,

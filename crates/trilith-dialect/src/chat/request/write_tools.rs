@@ -7,6 +7,7 @@ use trilith_core::{
 use super::{encode::Encoder, tools::function_fields};
 use crate::{
     chat::json::{List, Object},
+    deferred::Deferred,
     effective_tools,
     flat_tools::{Placed, flat, wire_name, wrap_values},
     names::Wrap,
@@ -73,9 +74,6 @@ impl<'t> Encoder<'t> {
             out.json(&field.name, &field.value);
         }
         self.foreign(at, &tool.extra);
-        if tool.defer_loading == Some(true) {
-            self.warn_once("tools", "tools with defer_loading are sent in full");
-        }
         if tool.cache_mark.is_some() {
             let why = "Chat Completions has no cache mark on tools";
             self.losses.push(trilith_core::Loss::hint(format!("{at}.cache_control"), why));
@@ -164,8 +162,12 @@ pub(super) fn write(encoder: &mut Encoder<'_>, out: &mut Object<'_>) -> Result<(
     if effective.is_empty() {
         return no_tools(settings.tool_choice.as_ref());
     }
+    let deferred = Deferred::of(turn, &effective);
     let mut tools = List::new(out.key("tools"));
     for (place, tool) in effective.iter().enumerate() {
+        if deferred.holds_back(tool, &mut encoder.losses) {
+            continue;
+        }
         let at = format!("tools[{place}]");
         if let ToolKind::Namespace { description: Some(_), .. } = &tool.kind {
             let why = "Chat Completions has no namespaces: their tools are sent one by one, joined names";

@@ -9,8 +9,9 @@ use super::{
     CACHE_CONTROL, SOURCE,
     decode::{OWN, Version},
     object::{invalid, json, keep, missing, parse_at, unknown_word},
-    wire::{Content, Kind, Mark, Marked, Media, Source, TextBlock},
+    wire::{Content, Kind, Mark, Marked, Media, Reference, Source, TextBlock},
 };
+use crate::deferred::REFERENCE;
 
 /// Whose blocks they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,7 @@ pub(super) fn part(at: &str, raw: &RawValue, speaker: Speaker, version: Version)
         ("image", Speaker::User | Speaker::Tool) => image(at, raw),
         ("document", Speaker::User | Speaker::Tool) => document(at, raw, version),
         ("search_result", Speaker::User | Speaker::Tool) => search_result(at, raw, version),
+        ("tool_reference", Speaker::Tool) => tool_reference(at, raw),
         (word @ ("image" | "document" | "search_result"), Speaker::System) => {
             Err(unknown_word(&format!("{at}.type"), word, &["text"]))
         }
@@ -179,6 +181,18 @@ fn media(
         }
         Some(_) => return Ok(None),
     }))
+}
+
+/// A tool that is callable from here on. Others are told in words, and offered the tool.
+fn tool_reference(at: &str, raw: &RawValue) -> Result<Part, Error> {
+    let block: Reference<'_> = parse_at(at, raw)?;
+    let name = block.tool_name.ok_or_else(|| missing(&format!("{at}.tool_name")))?;
+    let text = format!("The tool '{name}' can be called now.");
+    let mut part = Part::new(PartKind::Text(Text { text, ..Text::default() }));
+    part.extra.push(OWN, REFERENCE, crate::json::text_json(&name));
+    mark(at, block.cache_control, &mut part.cache_mark, &mut part.extra)?;
+    keep(&mut part.extra, "", block.rest);
+    Ok(part)
 }
 
 fn search_result(at: &str, raw: &RawValue, version: Version) -> Result<Part, Error> {

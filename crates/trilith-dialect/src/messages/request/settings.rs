@@ -141,7 +141,7 @@ fn thinking(request: &mut Request<'_>, settings: &mut Settings) -> Result<(), Er
         }
     }
     match config.display.as_deref() {
-        Some("summarized") => settings.reasoning.summary = Some("auto".into()),
+        Some("summarized" | "updates") => settings.reasoning.summary = Some("auto".into()),
         Some(word) if !DISPLAYS.contains(&word) => {
             return Err(unknown_word("thinking.display", word, &DISPLAYS));
         }

@@ -87,6 +87,13 @@ object! {
         cache_control: &'a RawValue = "cache_control",
     }
 }
+object! {
+    Reference<'a> {
+        kind: Box<str> = "type",
+        tool_name: Box<str> = "tool_name",
+        cache_control: &'a RawValue = "cache_control",
+    }
+}
 object! { Marked<'a> { kind: Box<str> = "type", cache_control: &'a RawValue = "cache_control", } }
 object! {
     Source<'a> {

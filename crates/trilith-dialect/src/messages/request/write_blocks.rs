@@ -6,6 +6,7 @@ use trilith_core::{
 };
 
 use super::{CACHE_CONTROL, SOURCE, decode::OWN, encode::Encoder, wire::Kind, write_messages::Spoken};
+use crate::deferred::REFERENCE;
 use crate::json::{List, Object};
 use crate::scan::write_string;
 
@@ -186,12 +187,16 @@ impl Encoder<'_> {
         }
         let mut object = Object::new(blocks.place());
         match &part.kind {
-            PartKind::Text(text) => match part.extra.get(OWN, SOURCE) {
-                Some(source) => {
+            PartKind::Text(text) => match (part.extra.get(OWN, SOURCE), part.extra.get(OWN, REFERENCE)) {
+                (Some(source), _) => {
                     object.string("type", "document");
                     object.json("source", source);
                 }
-                None => {
+                (None, Some(tool)) => {
+                    object.string("type", "tool_reference");
+                    object.json("tool_name", tool);
+                }
+                (None, None) => {
                     text_block(&text.text, &mut object);
                     if !text.annotations.is_empty() {
                         let why = "citations are the assistant's: they are left out of what others say";
@@ -225,7 +230,7 @@ impl Encoder<'_> {
     /// Adds the cache mark and this wire's own fields, and closes the block.
     fn finish_block(&mut self, at: &str, part: &Part, mut object: Object<'_>) {
         for field in part.extra.of(OWN) {
-            if ![SOURCE, CACHE_CONTROL].contains(&&*field.name) {
+            if ![SOURCE, REFERENCE, CACHE_CONTROL].contains(&&*field.name) {
                 object.json(&field.name, &field.value);
             }
         }

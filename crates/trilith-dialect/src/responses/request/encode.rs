@@ -10,7 +10,7 @@ use super::{fitted, functions, settings_out};
 use crate::{
     dialect::{Encoded, Target, effective_tools},
     flat_tools::{flat, wrap_values},
-    hints::unplaced,
+    hints::{repeats, unplaced},
     names::NameMap,
     platform,
     responses::{
@@ -100,7 +100,7 @@ fn write_tools(
     if !target.quirks.custom_tools {
         return functions::write(object, turn, target.can, encoded);
     }
-    let tools = fitted::tools(&settings.tools, "tools", target.can, &mut encoded.losses)?;
+    let tools = fitted::offered(turn, target.can, &mut encoded.losses)?;
     let names = &mut encoded.names;
     if !tools.is_empty() {
         write_list(object.key("tools"), &*tools, |out, tool| {
@@ -137,7 +137,7 @@ fn write_items(
     let start = out.len();
     for (n, item) in items.iter().enumerate() {
         let path = format!("{place}[{n}]");
-        if !accept(item, &path, target, &mut encoded.losses)? {
+        if !accept(item, &path, turn, target, &mut encoded.losses)? {
             continue;
         }
         fitted::check_media(item, &path, &turn.settings.model, target.can)?;
@@ -235,9 +235,19 @@ fn carries_native(item: &Item) -> bool {
 }
 
 /// Whether the item goes along; what is lost of it is said.
-fn accept(item: &Item, path: &str, target: &Target<'_>, losses: &mut Vec<Loss>) -> Result<bool, Error> {
+fn accept(
+    item: &Item,
+    path: &str,
+    turn: &Turn,
+    target: &Target<'_>,
+    losses: &mut Vec<Loss>,
+) -> Result<bool, Error> {
     for field in item.extra.foreign_to(DialectId::Responses) {
-        losses.push(unplaced(field, format!("{path}.{}", field.name), "the upstream has no such field"));
+        let (at, why) = (format!("{path}.{}", field.name), "the upstream has no such field");
+        losses.push(match repeats(field, &turn.settings) {
+            true => Loss::hint(at, why),
+            false => unplaced(field, at, why),
+        });
     }
     match &item.body {
         ItemBody::Message(message) => {

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use trilith_core::{
-    Error, Item, ItemBody, Json, Loss, Message, Part, PartKind, ResultOutput, Role, Tool, ToolKind,
+    Error, Item, ItemBody, Json, Loss, Message, Part, PartKind, ResultOutput, Role, Tool, ToolKind, Turn,
 };
 
-use crate::{Capabilities, NameMap, platform, schema};
+use crate::{Capabilities, NameMap, deferred::Deferred, platform, schema};
 
 /// The item in a form that the model takes; `None` where it takes it as it is. `between` tells that the
 /// conversation has begun.
@@ -58,6 +58,29 @@ pub(super) fn check_media(item: &Item, path: &str, model: &str, can: &Capabiliti
         }
     }
     Ok(())
+}
+
+/// The tools of the request's own list as they are sent: none that is held back.
+///
+/// # Errors
+/// A schema has no form here; the error names it.
+pub(super) fn offered<'t>(
+    turn: &'t Turn,
+    can: &Capabilities,
+    losses: &mut Vec<Loss>,
+) -> Result<Cow<'t, [Tool]>, Error> {
+    let listed: Vec<&Tool> = turn.settings.tools.iter().collect();
+    let deferred = Deferred::of(turn, &listed);
+    let sent = tools(&turn.settings.tools, "tools", can, losses)?;
+    if !listed.iter().any(|tool| deferred.is_opened(tool)) {
+        return Ok(sent);
+    }
+    let mut sent = sent.into_owned();
+    sent.retain(|tool| !deferred.holds_back(tool, losses));
+    for tool in &mut sent {
+        tool.defer_loading = tool.defer_loading.filter(|_| !deferred.is_opened(tool));
+    }
+    Ok(Cow::Owned(sent))
 }
 
 /// The tools with schemas as the wire takes them and with no more strictness than the model has.

@@ -5,6 +5,7 @@ use trilith_core::{CallKind, Error, Item, ItemBody, Json, Tool, ToolChoice, Tool
 
 use crate::{
     Capabilities, custom,
+    deferred::Deferred,
     dialect::{Encoded, effective_tools},
     flat_tools::{Placed, flat, wire_name},
     names::{NameMap, Wrap},
@@ -24,7 +25,11 @@ pub(super) fn write(
 ) -> Result<(), Error> {
     let effective = effective_tools(&turn.settings, &turn.input);
     let mut list = Vec::new();
+    let deferred = Deferred::of(turn, &effective);
     for (n, tool) in effective.iter().enumerate() {
+        if deferred.holds_back(tool, &mut encoded.losses) {
+            continue;
+        }
         let at = format!("tools[{n}]");
         for placed in flat(vec![*tool]) {
             list.push(function(&at, placed, can, encoded)?);
@@ -48,6 +53,8 @@ fn function(
     encoded: &mut Encoded,
 ) -> Result<Tool, Error> {
     let mut out = tool.clone();
+    // Such an upstream has no search that could load it.
+    out.defer_loading = None;
     out.kind = match &tool.kind {
         ToolKind::Function { name, description, parameters, strict } => ToolKind::Function {
             name: encoded.names.outward(group, name),

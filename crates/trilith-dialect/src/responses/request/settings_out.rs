@@ -9,6 +9,7 @@ use crate::{
     hints::unplaced,
     responses::object::{Object, write_list},
     scan::write_string,
+    user_id,
 };
 
 /// Fields of the state that Trilith holds itself, and of the connection: never an upstream's.
@@ -49,7 +50,9 @@ pub(super) fn write(
     if let Some(pairs) = &settings.metadata {
         write_metadata(object.key("metadata"), pairs);
     }
-    object.opt_str("safety_identifier", settings.safety_identifier.as_deref());
+    if let Some(user) = &settings.safety_identifier {
+        object.str("safety_identifier", &user_id::fitted("safety_identifier", user, losses));
+    }
     object.opt_str("user", settings.user.as_deref());
     object.opt_str("prompt_cache_key", settings.prompt_cache_key.as_deref());
     object.opt_str("service_tier", settings.service_tier.as_deref());

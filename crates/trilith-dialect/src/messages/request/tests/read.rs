@@ -54,7 +54,7 @@ fn blocks_become_items_in_their_order() {
             ItemBody::Result(result) => {
                 assert_eq!(result.status, Some(ResultStatus::Error));
                 let ResultOutput::Parts(parts) = &result.output else { panic!("{result:?}") };
-                assert!(matches!(parts[0].kind, PartKind::Opaque { dialect: DialectId::Messages, .. }));
+                assert_eq!(parts[0].as_text(), Some("The tool 'g' can be called now."));
                 "result".into()
             }
             body => panic!("{body:?}"),
