@@ -1,6 +1,7 @@
 """The official Anthropic client on /v1/messages, over every kind of upstream, and the OpenAI client over Messages."""
 
 import json
+import re
 
 import anthropic
 import pytest
@@ -225,6 +226,57 @@ def test_the_request_id_has_its_name_however_the_path_is_spelled(gateway, path):
         answer = http.post(path, json=ASK)
     assert answer.status_code in (400, 404)
     assert answer.headers["request-id"] == answer.json()["request_id"] == answer.headers["x-request-id"]
+
+
+ANTHROPIC_LIMITS = """
+header request-id: req_theirs
+header anthropic-ratelimit-requests-limit: 50
+header anthropic-ratelimit-requests-remaining: 49
+header anthropic-ratelimit-requests-reset: 2099-01-01T00:00:00Z
+header anthropic-ratelimit-input-tokens-remaining: 900
+header retry-after: 3
+"""
+OPENAI_LIMITS = """
+header x-request-id: theirs
+header x-ratelimit-limit-requests: 50
+header x-ratelimit-remaining-tokens: 900
+header x-ratelimit-reset-requests: 1m30s
+header retry-after-ms: 50
+"""
+
+
+def test_limits_are_told_in_the_clients_own_words(gateway):
+    server, _ = gateway(f"--- answer\n{ANTHROPIC_LIMITS}text x\n", "messages")
+    with server.openai() as client:
+        told = client.chat.completions.with_raw_response.create(model="m", messages=HI).headers
+        streamed = client.responses.with_raw_response.create(model="m", input="hi", stream=True).headers
+    for headers in (told, streamed):
+        assert headers["x-ratelimit-limit-requests"] == "50" and headers["x-ratelimit-remaining-tokens"] == "900"
+        assert headers["x-ratelimit-reset-requests"].endswith("s") and "h" in headers["x-ratelimit-reset-requests"]
+        assert headers["retry-after"] == "3" and not [name for name in headers if name.startswith("anthropic-")]
+        assert headers["x-request-id"].startswith("req_") and headers["x-trilith-upstream-request-id"] == "req_theirs"
+    with server.anthropic() as client:
+        told = client.messages.with_raw_response.create(**ASK).headers
+    assert told["anthropic-ratelimit-requests-reset"] == "2099-01-01T00:00:00Z"
+    assert told["request-id"].startswith("req_") and told["x-trilith-upstream-request-id"] == "req_theirs"
+
+
+@pytest.mark.parametrize("dialect", ["chat", "responses"])
+def test_limits_of_openai_upstreams_are_told_to_anthropic_clients(gateway, dialect):
+    refused = f"--- answer\n{OPENAI_LIMITS}error 429 rate_limit_exceeded slow down\n"
+    server, _ = gateway(f"--- answer\n{OPENAI_LIMITS}text x\n\n{refused}", dialect)
+    with server.anthropic() as client:
+        told = client.messages.with_raw_response.create(**ASK).headers
+        with pytest.raises(anthropic.RateLimitError) as raised:
+            client.messages.create(**ASK)
+    for headers in (told, raised.value.response.headers):
+        assert headers["anthropic-ratelimit-requests-limit"] == "50"
+        assert headers["anthropic-ratelimit-tokens-remaining"] == "900"
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", headers["anthropic-ratelimit-requests-reset"])
+        assert headers["retry-after-ms"] == "50"
+        assert not [name for name in headers if name.startswith("x-ratelimit-")]
+        assert headers["request-id"].startswith("req_") and headers["x-trilith-upstream-request-id"] == "theirs"
+    assert raised.value.response.headers["retry-after"] == "1"
 
 
 COUNTED = '--- answer path "/count_tokens"\nwhole\nbody {"input_tokens":14}\n\n--- answer\ntext x\n'

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
+use crate::Headers;
+
 /// What went wrong, in the classes that every dialect can render (translation contract §17).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
@@ -114,6 +116,8 @@ pub struct Error {
     pub retry: Retry,
     /// What the upstream said.
     pub upstream: Option<Box<UpstreamFault>>,
+    /// Headers of the upstream's answer that a caller may read, as in [`crate::EventStream`].
+    pub headers: Option<Arc<Headers>>,
     /// For the log only.
     pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
@@ -129,6 +133,7 @@ impl Error {
             code: None,
             retry: Retry::Never,
             upstream: None,
+            headers: None,
             source: None,
         }
     }

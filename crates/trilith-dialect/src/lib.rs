@@ -24,6 +24,7 @@ mod object;
 mod openai_error;
 mod openai_usage;
 mod platform;
+pub mod rate_limits;
 pub mod report;
 pub mod responses;
 pub mod scan;

@@ -2,21 +2,11 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use trilith_core::Headers;
+use trilith_dialect::rate_limits;
 
-/// Answer headers that clients read: limits, pauses, processing time. Everything else stays here.
-const PASSED: &[&str] = &[
-    "openai-processing-ms",
-    "openai-version",
-    "retry-after",
-    "retry-after-ms",
-    "x-ratelimit-limit-requests",
-    "x-ratelimit-limit-tokens",
-    "x-ratelimit-remaining-requests",
-    "x-ratelimit-remaining-tokens",
-    "x-ratelimit-reset-requests",
-    "x-ratelimit-reset-tokens",
-    "x-should-retry",
-];
+/// Answer headers that clients read, beside limits: pauses, processing time. Everything else stays here.
+const PASSED: &[&str] =
+    &["openai-processing-ms", "openai-version", "retry-after", "retry-after-ms", "x-should-retry"];
 
 /// The upstream's id of the request, under the names that vendors use.
 const REQUEST_ID: &[&str] = &["x-request-id", "request-id", "x-amzn-requestid", "apim-request-id"];
@@ -29,7 +19,7 @@ pub(crate) fn answer(headers: &HeaderMap) -> Headers {
     for (name, value) in headers {
         let name = name.as_str();
         let rank = REQUEST_ID.iter().position(|known| *known == name);
-        if rank.is_none() && !PASSED.contains(&name) {
+        if rank.is_none() && !PASSED.contains(&name) && !rate_limits::is_limit(name) {
             continue;
         }
         let Ok(text) = value.to_str() else { continue };

@@ -178,7 +178,8 @@ impl Inner {
         if status < 400 {
             return Error::upstream("the upstream sent the request elsewhere, which is not followed");
         }
-        let error = failure::of_answer(self.dialect, status, &head.headers, &body);
+        let mut error = failure::of_answer(self.dialect, status, &head.headers, &body);
+        error.headers = Some(headers::answer(&head.headers)).filter(|all| !all.is_empty()).map(Arc::new);
         failure::without(error, self.api_key.as_deref())
     }
 

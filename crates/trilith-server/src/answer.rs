@@ -10,9 +10,12 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
 use trilith_core::{DialectId, Error, ErrorKind, ErrorOrigin, Pin, Retry};
-use trilith_dialect::dialect;
+use trilith_dialect::{dialect, rate_limits};
 
 use crate::{losses, relay::RelayBody, stream::RunBody};
+
+/// The upstream's id of the request; the caller's own header of that name holds ours.
+const UPSTREAM_REQUEST_ID: &str = "x-trilith-upstream-request-id";
 
 static LOCAL_ONLY: HeaderName = HeaderName::from_static("x-trilith-local-only");
 static ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -103,6 +106,14 @@ pub(crate) fn error(error: &Error, client: DialectId, request_id: &str) -> Respo
             "retry-after-ms",
             HeaderValue::from(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)),
         );
+    }
+    // A pause and whether to try again are said by the error itself, which knows what was tried here.
+    for (name, value) in error.headers.iter().flat_map(|told| told.iter()) {
+        if (rate_limits::is_limit(name) || &**name == UPSTREAM_REQUEST_ID)
+            && let (Ok(name), Ok(value)) = (HeaderName::try_from(&**name), HeaderValue::try_from(&**value))
+        {
+            headers.insert(name, value);
+        }
     }
     if error.kind == ErrorKind::UpgradeRequired {
         headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));

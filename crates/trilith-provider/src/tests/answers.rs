@@ -107,6 +107,19 @@ async fn only_headers_that_clients_read_are_passed_on() {
 }
 
 #[tokio::test]
+async fn a_refusal_brings_its_headers_too() {
+    let headers = "retry-after: 3\r\nanthropic-ratelimit-tokens-remaining: 0\r\nrequest-id: up-1\r\nset-cookie: a=b\r\n";
+    let (place, _) = chat(http("429 Slow Down", headers, "{}")).await;
+    let error = place.call(call(false)).await.err().unwrap();
+    assert_eq!(error.retry, Retry::Same(Some(std::time::Duration::from_secs(3))));
+    let told: Vec<&str> = error.headers.iter().flat_map(|all| all.iter()).map(|(name, _)| &**name).collect();
+    assert_eq!(
+        told,
+        ["retry-after", "anthropic-ratelimit-tokens-remaining", "x-trilith-upstream-request-id"]
+    );
+}
+
+#[tokio::test]
 async fn relayed_answers_pass_byte_for_byte() {
     let odd = "data: {not json at all}\n\n";
     for (headers, asked, stream) in

@@ -1,13 +1,13 @@
 //! A request to a model, in any dialect: scan, admit, route, choose the road, answer. Or the question of how long its
 //! input is, which goes the same ways.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::body::Incoming;
 use trilith_core::{DialectId, Error, Headers, Pin, Status, Turn, Wanted};
-use trilith_dialect::{Dialect, Peek, dialect, scan};
+use trilith_dialect::{Dialect, Peek, dialect, rate_limits, scan};
 use trilith_ops::{Principal, Road as MeteredRoad, Route};
 use trilith_runtime::{Candidate, Held, Request, Road, Run, plan, relay};
 
@@ -44,10 +44,12 @@ pub(crate) async fn answer(asked: Asked, body: &mut Incoming, client: DialectId,
             Ok(bytes) => call.run(bytes, &mut exchange).await,
             Err(error) => Err(error),
         };
-    outcome.inspect_err(|error| {
+    outcome.map_err(|mut error| {
+        error.headers = error.headers.map(|told| Arc::new(call.respelled(&told).into_owned()));
         if let Some(exchange) = &mut exchange {
-            fail(exchange, error, client);
+            fail(exchange, &error, client);
         }
+        error
     })
 }
 
@@ -139,7 +141,8 @@ impl ModelCall<'_> {
         exchange.answered_by(run.upstream(), dialect, MeteredRoad::Runtime);
         exchange.held_by(run.pin().cloned());
         if options.stream {
-            let headers = answer_headers(&run, self.client);
+            let mut headers = self.told(run.headers(), run.pin());
+            losses::add_headers(&mut headers, &losses::spelled(Some(self.client), run.losses()));
             let body = RunBody::new(run, self.client, options, exchange);
             let mut answer = answer::events(Answer::Run(Box::new(body)));
             answer.headers_mut().extend(headers);
@@ -180,8 +183,7 @@ impl ModelCall<'_> {
             exchange.finished(200);
         }
         let mut answer = answer::json(StatusCode::OK, body);
-        answer.headers_mut().extend(to_map(&counted.headers));
-        answer::add_pin(answer.headers_mut(), counted.pin.as_ref());
+        answer.headers_mut().extend(self.told(&counted.headers, counted.pin.as_ref()));
         losses::add_headers(answer.headers_mut(), &losses::spelled(Some(self.client), &counted.losses));
         Ok(answer)
     }
@@ -237,6 +239,23 @@ impl ModelCall<'_> {
         }
     }
 
+    /// An upstream's headers in the words that the client knows.
+    fn respelled<'h>(&self, headers: &'h Headers) -> Cow<'h, Headers> {
+        rate_limits::respell(headers, self.client.id(), self.app.runtime.clock.unix_ms())
+    }
+
+    /// What of an upstream's headers goes on to the client, and what is said of the way there.
+    fn told(&self, headers: &Headers, pin: Option<&Arc<Pin>>) -> HeaderMap {
+        let mut map = HeaderMap::new();
+        for (name, value) in &*self.respelled(headers) {
+            if let (Ok(name), Ok(value)) = (HeaderName::try_from(&**name), HeaderValue::try_from(&**value)) {
+                map.append(name, value);
+            }
+        }
+        answer::add_pin(&mut map, pin);
+        map
+    }
+
     /// The client's headers that mean something to an upstream.
     fn forwarded(&self) -> Headers {
         let names = self.client.forwarded_headers();
@@ -274,8 +293,7 @@ impl ModelCall<'_> {
             answer::with_type(StatusCode::OK, HeaderValue::from_static("application/json"), body)
         };
         *answer.status_mut() = StatusCode::from_u16(passed.status).unwrap_or(StatusCode::OK);
-        answer.headers_mut().extend(to_map(&passed.headers));
-        answer::add_pin(answer.headers_mut(), pin.as_ref());
+        answer.headers_mut().extend(self.told(&passed.headers, pin.as_ref()));
         answer
     }
 
@@ -299,26 +317,8 @@ impl ModelCall<'_> {
         self.client.encode_response(response, &mut body);
         exchange.finished(200);
         let mut answer = answer::json(StatusCode::OK, body);
-        answer.headers_mut().extend(to_map(run.headers()));
-        answer::add_pin(answer.headers_mut(), run.pin());
+        answer.headers_mut().extend(self.told(run.headers(), run.pin()));
         losses::add_headers(answer.headers_mut(), &losses::spelled(Some(self.client), &lost));
         Ok(answer)
     }
-}
-
-/// What is said about a streamed answer before its first byte.
-fn answer_headers(run: &Run, client: &'static dyn Dialect) -> HeaderMap {
-    let mut headers = to_map(run.headers());
-    answer::add_pin(&mut headers, run.pin());
-    losses::add_headers(&mut headers, &losses::spelled(Some(client), run.losses()));
-    headers
-}
-
-fn to_map(headers: &Headers) -> HeaderMap {
-    headers
-        .iter()
-        .filter_map(|(name, value)| {
-            Some((HeaderName::try_from(&**name).ok()?, HeaderValue::try_from(&**value).ok()?))
-        })
-        .collect()
 }
