@@ -12,11 +12,12 @@ ASKED = {
     "responses": ("/v1/responses", {"model": "m", "input": "hi"}),
     "responses, not stored": ("/v1/responses", {"model": "m", "input": "hi", "store": False}),
 }
+REQUESTS = {**ASKED, "three answers": ("/v1/chat/completions", {"model": "m", "messages": HI, "n": 3})}
 
 
 def opened(server, asked: str, stream: bool, receive: int | None = None) -> socket.socket:
     """A connection on which a request was sent."""
-    path, body = ASKED[asked]
+    path, body = REQUESTS[asked]
     content = json.dumps({**body, "stream": stream}).encode()
     connection = socket.socket()
     if receive:

@@ -33,6 +33,10 @@ pub struct Capabilities {
     pub forced_tool_choice: bool,
     /// Whether it can be held to one call at a time.
     pub single_tool_call: bool,
+    /// Whether it gives several answers to one call, where its wire can ask for them.
+    pub several_answers: bool,
+    /// How many stop strings it takes, where not as many as its wire can say.
+    pub stop_strings: Option<usize>,
     /// Whether it continues a conversation that ends on its own words.
     pub prefill: bool,
     /// Whether it takes `temperature`, `top_p` and `top_k` other than their defaults.
@@ -76,6 +80,8 @@ const IMAGES: [Cow<'static, str>; 4] = [
 pub static ALL_CAPABILITIES: Capabilities = Capabilities {
     forced_tool_choice: true,
     single_tool_call: true,
+    several_answers: true,
+    stop_strings: None,
     prefill: true,
     sampling: true,
     max_temperature: 2,
@@ -91,6 +97,13 @@ pub static ALL_CAPABILITIES: Capabilities = Capabilities {
     thinking: Thinking::Adaptive,
     efforts: Cow::Borrowed(&Effort::ALL),
 };
+
+impl Capabilities {
+    /// How many stop strings it takes on a wire that can say `most`.
+    pub(crate) fn stop_strings_of(&self, most: usize) -> usize {
+        self.stop_strings.map_or(most, |taken| taken.min(most))
+    }
+}
 
 impl Default for Capabilities {
     fn default() -> Self {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use trilith_core::{Error, Headers, Loss, Pin, TokenCount};
 
 use crate::{
+    ask::{Asked, Call},
     carriers::{self, Places},
     end,
     failover::Failover,
-    start::{Asked, Call, Request, Runtime, refuse_losses},
+    start::{Request, Runtime, refuse_losses},
 };
 
 /// A count, and who counted.
@@ -37,12 +38,13 @@ impl Runtime {
         let places = Places { client, history: 0, input: None };
         let pin = self.confine(pin, &mut context, &places, &turn.settings.model, &candidates, failover)?;
         carriers::open(&mut context, &*self.sealer, &tenant, &places)?;
-        let guess = end::tokens(end::input_bytes(&turn.settings, &context));
+        let input_bytes = end::input_bytes(&turn.settings, &context);
         let mut losses = std::mem::take(&mut turn.losses);
         refuse_losses(strict, &losses)?;
-        let call = Call { turn, context, places, strict, headers };
+        let max_choices = self.max_choices;
+        let call = Call { turn, context, places, strict, headers, input_bytes, max_choices };
         let Asked { answer, place, losses: carried, .. } =
-            call.ask(&candidates, failover, |upstream, call| upstream.count(call)).await?;
+            call.ask(&candidates, failover, |prepared| prepared.count()).await?;
         losses.extend(carried);
         if let Some(TokenCount { tokens, losses: encoded, headers }) = answer {
             failover.answered(place);
@@ -52,6 +54,6 @@ impl Runtime {
         losses
             .push(Loss::warn("input_tokens", "the upstream counts no tokens; estimated from the text alone"));
         refuse_losses(strict, &losses)?;
-        Ok(Counted { tokens: guess, place: None, pin, losses, headers: Headers::new() })
+        Ok(Counted { tokens: end::tokens(input_bytes), place: None, pin, losses, headers: Headers::new() })
     }
 }

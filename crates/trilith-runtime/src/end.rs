@@ -22,6 +22,11 @@ pub fn of(response: &ResponseState, fault: Option<Error>, at: i64) -> End {
     End { status, incomplete, error: None, at }
 }
 
+/// The fault of an upstream that stops without a reason: never a made-up stop (translation contract §16).
+pub(crate) fn unfinished() -> Error {
+    Error::upstream("the upstream ended its answer without saying why; try again")
+}
+
 const fn cuts_short(reason: &FinishReason) -> bool {
     match reason {
         FinishReason::Length

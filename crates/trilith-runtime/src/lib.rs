@@ -3,6 +3,7 @@
 //! This crate knows ports, never adapters, and no wire format: a client's dialect has decoded the turn before
 //! it comes here, and renders the run's events afterwards.
 
+mod ask;
 mod carriers;
 mod count;
 mod emulate;

@@ -90,7 +90,7 @@ impl OpenItems {
 
     /// The events that close everything, cut short.
     pub(crate) fn close_all(&mut self) -> Vec<Event> {
-        self.close(|_| true, None)
+        self.close(|_| true, |_| false)
     }
 
     /// The events that close the parts of an item that is about to be closed itself.
@@ -100,13 +100,13 @@ impl OpenItems {
     }
 
     /// The events that close what is still open of the items that are `meant`, in the order in which it was
-    /// opened: cut short, but for the item that is `whole`.
-    pub(crate) fn close(&mut self, meant: impl Fn(u32) -> bool, whole: Option<u32>) -> Vec<Event> {
+    /// opened: cut short, but for the items that are `whole`.
+    pub(crate) fn close(&mut self, meant: impl Fn(u32) -> bool, whole: impl Fn(u32) -> bool) -> Vec<Event> {
         let mut events = Vec::new();
         for open in self.0.extract_if(.., |open| meant(open.index)) {
             let index = open.index;
             events.extend(open.parts.into_iter().map(|(part, space)| Event::PartDone { index, part, space }));
-            let status = if whole == Some(index) { ItemStatus::Completed } else { ItemStatus::Incomplete };
+            let status = if whole(index) { ItemStatus::Completed } else { ItemStatus::Incomplete };
             let (carriers, extra) = (Vec::new(), Extra::EMPTY);
             events.push(Event::ItemDone { index, status, carriers, detail: None, extra });
         }

@@ -225,8 +225,7 @@ impl Run {
             self.show(event, watch).ok();
         }
         if fault.is_none() && self.response.finishes.is_empty() {
-            // Never a made-up stop (translation contract §16).
-            fault = Some(Error::upstream("the upstream ended its answer without saying why; try again"));
+            fault = Some(end::unfinished());
         }
         if fault.is_none() {
             self.count(watch);

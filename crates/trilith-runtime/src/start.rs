@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use trilith_core::{
-    BoxFuture, Clock, Created, DialectId, Error, ErrorKind, ErrorOrigin, Headers, Ids, Item, Loss, ModelCall,
-    Origin, Pin, RelayAnswer, RelayCall, Response, ResponseId, Sealer, Spawn, Store, StoreError, Turn,
-    Upstream, Wanted,
+    Clock, Created, DialectId, Error, ErrorKind, ErrorOrigin, Headers, Ids, Loss, Pin, RelayAnswer,
+    RelayCall, Response, ResponseId, Sealer, Spawn, Store, StoreError, Turn, Wanted,
 };
 
 use crate::{
+    ask::{Asked, Call},
     carriers::{self, Places},
-    emulate::{self, Draft, Filters, Sent},
     end,
     failover::{Candidate, Failover, Tries},
     history,
@@ -35,6 +34,9 @@ pub struct Runtime {
     pub spawn: Arc<dyn Spawn>,
     /// Which tools' results may go to local targets only.
     pub local_tools: Arc<LocalTools>,
+    /// The most answers to one request that are asked for by calls of their own, where the upstream gives one to a
+    /// call.
+    pub max_choices: u16,
     /// The largest answer that is gathered, in bytes of what is kept of it.
     pub max_answer_bytes: usize,
 }
@@ -99,12 +101,11 @@ impl Runtime {
             // An answer that could not be kept would be paid for in vain.
             self.store.check(created.created_at).await.map_err(unstorable)?;
         }
-        let call = Call { turn, context, places, strict, headers };
-        let Asked { mut answer, place, candidate, losses: carried, filters, answers } =
-            call.ask(&candidates, failover, |upstream, call| upstream.call(call)).await?;
+        let max_choices = self.max_choices;
+        let call = Call { turn, context, places, strict, headers, input_bytes, max_choices };
+        let Asked { answer, place, origin, losses: carried } =
+            call.ask(&candidates, failover, |prepared| Box::pin(prepared.answer())).await?;
         failover.answered(place);
-        answer.events = filters.over(answer.events, Sent { input_bytes, answers });
-        let origin = origin(candidate).unwrap_or_else(|| no_wire(candidate));
         losses.extend(carried);
         losses.extend(answer.losses);
 
@@ -214,122 +215,4 @@ pub(crate) fn refuse_losses(strict: bool, losses: &[Loss]) -> Result<(), Error> 
         .with_code("strict_loss")),
         _ => Ok(()),
     }
-}
-
-/// What one candidate is sent.
-struct Prepared {
-    place: usize,
-    call: ModelCall,
-    losses: Vec<Loss>,
-    filters: Filters,
-}
-
-/// A call on its way through the candidates.
-pub(crate) struct Call {
-    pub(crate) turn: Turn,
-    pub(crate) context: Vec<Item>,
-    pub(crate) places: Places,
-    pub(crate) strict: bool,
-    pub(crate) headers: Headers,
-}
-
-/// What a candidate answered.
-pub(crate) struct Asked<'c, T> {
-    pub(crate) answer: T,
-    /// Its place among the candidates. Whoever asked tells the policy that it answered.
-    pub(crate) place: usize,
-    pub(crate) candidate: &'c Candidate,
-    /// What the call could not carry to it.
-    pub(crate) losses: Vec<Loss>,
-    /// What makes of the target's answer the one that was asked for.
-    pub(crate) filters: Filters,
-    /// How many answers the call is to give.
-    pub(crate) answers: u16,
-}
-
-impl Call {
-    /// The first answer of a candidate, each asked by `ask`.
-    pub(crate) async fn ask<'c, T>(
-        mut self,
-        candidates: &'c [Candidate],
-        failover: &mut dyn Failover,
-        ask: for<'u> fn(&'u dyn Upstream, ModelCall) -> BoxFuture<'u, Result<T, Error>>,
-    ) -> Result<Asked<'c, T>, Error> {
-        let mut tries = Tries::new(failover)?;
-        let mut prepared: Option<Prepared> = None;
-        let mut earlier: Option<Error> = None;
-        loop {
-            let (place, candidate) = tries.candidate(candidates)?;
-            // A target that is tried again gets the very same call.
-            let ready = match prepared.take() {
-                Some(same) if same.place == place => same,
-                _ => {
-                    let lone = candidates.len() == 1;
-                    let made = self.prepare(place, candidate, lone);
-                    // What this candidate cannot take, an earlier one could: its failure is what ends the request.
-                    made.map_err(|error| earlier.take().unwrap_or(error))?
-                }
-            };
-            match ask(&*candidate.upstream, ready.call.clone()).await {
-                Ok(answer) => {
-                    let Prepared { place, call, losses, filters } = ready;
-                    let answers = emulate::answers(&call.turn.settings);
-                    return Ok(Asked { answer, place, candidate, losses, filters, answers });
-                }
-                Err(error) => {
-                    earlier = Some(error.clone());
-                    prepared = Some(ready);
-                    tries.failed(error).await?;
-                }
-            }
-        }
-    }
-
-    /// The call for one candidate: what it cannot read is left out, what it cannot do is emulated. A lone
-    /// candidate takes the context itself, others a copy.
-    fn prepare(&mut self, place: usize, candidate: &Candidate, lone: bool) -> Result<Prepared, Error> {
-        let mut input = if lone { std::mem::take(&mut self.context) } else { self.context.clone() };
-        let carried = carriers::keep_native(&mut input, &self.places, origin(candidate).as_deref())?;
-        let mut draft = Draft::new(candidate, Arc::clone(&self.turn.settings), input);
-        draft.losses = carried;
-        emulate::rewrite(&mut draft)?;
-        refuse_losses(self.strict, &draft.losses)?;
-        let filters = draft.take_filters();
-        let turn = Turn {
-            settings: draft.settings,
-            input: draft.input,
-            completion: self.turn.completion.clone(),
-            state: self.turn.state.clone(),
-            stream: self.turn.stream,
-            losses: Vec::new(),
-        };
-        let call = ModelCall {
-            stream: turn.stream.stream,
-            turn: Arc::new(turn),
-            model: candidate.model.clone(),
-            strict: self.strict,
-            headers: self.headers.clone(),
-        };
-        Ok(Prepared { place, call, losses: draft.losses, filters })
-    }
-}
-
-fn origin(candidate: &Candidate) -> Option<Arc<Origin>> {
-    let dialect = candidate.upstream.dialect()?;
-    Some(Arc::new(Origin {
-        dialect,
-        upstream: candidate.upstream.name().into(),
-        model: candidate.model.clone(),
-        account: candidate.upstream.account().into(),
-    }))
-}
-
-/// The embedded model makes no carriers; its origin only labels items.
-fn no_wire(candidate: &Candidate) -> Arc<Origin> {
-    Arc::new(Origin {
-        dialect: DialectId::Responses,
-        upstream: candidate.upstream.name().into(),
-        model: candidate.model.clone(),
-        account: "".into(),
-    })
 }

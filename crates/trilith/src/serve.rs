@@ -162,6 +162,7 @@ fn app(config: &Config, store: Arc<Sqlite>, places: Places, tasks: &Tasks) -> Re
         local_tools: Arc::new(LocalTools::new(
             config.tools.iter().map(|tool| (tool.name.as_str(), tool.local_only)),
         )),
+        max_choices: config.limits.max_choices,
         max_answer_bytes: config.limits.max_answer_bytes,
     };
     let keys = Keys::new(config.keys.iter().map(|key| KeyEntry {

@@ -14,6 +14,10 @@ pub struct Change {
     pub forced_tool_choice: Option<bool>,
     /// [`Capabilities::single_tool_call`].
     pub single_tool_call: Option<bool>,
+    /// [`Capabilities::several_answers`].
+    pub several_answers: Option<bool>,
+    /// [`Capabilities::stop_strings`].
+    pub stop_strings: Option<usize>,
     /// [`Capabilities::prefill`].
     pub prefill: Option<bool>,
     /// [`Capabilities::sampling`].
@@ -49,6 +53,8 @@ impl Change {
     const NONE: Self = Self {
         forced_tool_choice: None,
         single_tool_call: None,
+        several_answers: None,
+        stop_strings: None,
         prefill: None,
         sampling: None,
         max_temperature: None,
@@ -73,6 +79,7 @@ impl Change {
         }
         set(&mut can.forced_tool_choice, self.forced_tool_choice.as_ref());
         set(&mut can.single_tool_call, self.single_tool_call.as_ref());
+        set(&mut can.several_answers, self.several_answers.as_ref());
         set(&mut can.prefill, self.prefill.as_ref());
         set(&mut can.sampling, self.sampling.as_ref());
         set(&mut can.max_temperature, self.max_temperature.as_ref());
@@ -87,6 +94,7 @@ impl Change {
         if let Some(types) = &self.image_types {
             can.image_types = Cow::Owned(types.clone());
         }
+        can.stop_strings = self.stop_strings.or(can.stop_strings);
         can.max_output_tokens = self.max_output_tokens.or(can.max_output_tokens);
         can.usual_output_tokens = self.usual_output_tokens.or(can.usual_output_tokens);
     }
@@ -109,6 +117,7 @@ static KNOWN: &[(&[&str], Change)] = &[
     (
         &["gpt-5", "gpt-5-*", "*/gpt-5", "*/gpt-5-*"],
         Change {
+            stop_strings: Some(0),
             sampling: Some(false),
             efforts: Some(Cow::Borrowed(&[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High])),
             thinking: Some(Thinking::Always),
@@ -119,6 +128,7 @@ static KNOWN: &[(&[&str], Change)] = &[
     (
         &["gpt-5-chat*", "*/gpt-5-chat*"],
         Change {
+            stop_strings: Some(4),
             sampling: Some(true),
             efforts: Some(Cow::Borrowed(&[])),
             thinking: Some(Thinking::No),
@@ -182,6 +192,7 @@ static KNOWN: &[(&[&str], Change)] = &[
 
 /// OpenAI's first reasoning models: they always think and draw by their own rules.
 const O_SERIES: Change = Change {
+    stop_strings: Some(0),
     prefill: Some(false),
     sampling: Some(false),
     thinking: Some(Thinking::Always),

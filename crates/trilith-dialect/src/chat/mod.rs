@@ -63,9 +63,9 @@ impl Dialect for Chat {
 
     fn abilities(&self, quirks: &Quirks, can: &Capabilities) -> Abilities {
         Abilities {
-            several_answers: quirks.takes("n"),
+            several_answers: can.several_answers && quirks.takes("n"),
             single_tool_call: can.single_tool_call && quirks.takes("parallel_tool_calls"),
-            stop_strings: if quirks.takes("stop") { values::MAX_STOPS } else { 0 },
+            stop_strings: if quirks.takes("stop") { can.stop_strings_of(values::MAX_STOPS) } else { 0 },
             blank_stop_strings: true,
             forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
             json_schema: can.json_schema && quirks.takes("response_format"),

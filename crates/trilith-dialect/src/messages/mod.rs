@@ -83,7 +83,7 @@ impl Dialect for Messages {
         Abilities {
             several_answers: false,
             single_tool_call: can.single_tool_call && quirks.takes("tool_choice"),
-            stop_strings: if quirks.takes("stop_sequences") { usize::MAX } else { 0 },
+            stop_strings: if quirks.takes("stop_sequences") { can.stop_strings_of(usize::MAX) } else { 0 },
             blank_stop_strings: false,
             forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
             json_schema: can.json_schema && quirks.takes("output_config"),

@@ -2,9 +2,9 @@
 
 use std::{cell::OnceCell, sync::Arc};
 
-use trilith_core::{Abilities, Item, Loss, Settings};
+use trilith_core::{Abilities, Item, Loss, Settings, Turn};
 
-use super::{Filter, Filters};
+use super::{Filter, Filters, fan_out::Part};
 use crate::failover::Candidate;
 
 /// A request as one target will get it: what emulations rewrite.
@@ -17,13 +17,30 @@ pub(crate) struct Draft<'a> {
     pub(crate) input: Vec<Item>,
     /// What was emulated, and what was lost on the way.
     pub(crate) losses: Vec<Loss>,
+    /// The most answers that are asked for by calls of their own.
+    pub(crate) max_choices: u16,
+    /// The calls to make, where one will not do.
+    pub(super) parts: Vec<Part>,
     filters: Filters,
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(target: &'a Candidate, settings: Arc<Settings>, input: Vec<Item>) -> Self {
-        let (abilities, losses, filters) = (OnceCell::new(), Vec::new(), Filters::NONE);
-        Self { target, abilities, settings, input, losses, filters }
+    pub(crate) fn new(
+        target: &'a Candidate,
+        settings: Arc<Settings>,
+        input: Vec<Item>,
+        max_choices: u16,
+    ) -> Self {
+        Self {
+            target,
+            abilities: OnceCell::new(),
+            settings,
+            input,
+            losses: Vec::new(),
+            max_choices,
+            parts: Vec::new(),
+            filters: Filters::NONE,
+        }
     }
 
     /// What the target does by itself.
@@ -41,8 +58,9 @@ impl<'a> Draft<'a> {
         self.filters.push(make);
     }
 
-    /// The filters of the call's answer.
-    pub(crate) fn take_filters(&mut self) -> Filters {
-        std::mem::replace(&mut self.filters, Filters::NONE)
+    /// The turn to send, the calls to make of it (one, where there are none), and the filters of each answer.
+    pub(crate) fn finish(self, turn: Turn) -> (Turn, Vec<Part>, Filters) {
+        let Self { settings, input, parts, filters, .. } = self;
+        (Turn { settings, input, ..turn }, parts, filters)
     }
 }

@@ -41,6 +41,11 @@ impl Gauge {
         }
     }
 
+    /// Whether the target has told any counts.
+    pub(super) const fn is_told(&self) -> bool {
+        self.told.is_some()
+    }
+
     /// The counts: the target's own if they are whole, else estimated from what it said until it was cut off.
     pub(super) fn usage(&self) -> Usage {
         let output = end::tokens(self.output_bytes);

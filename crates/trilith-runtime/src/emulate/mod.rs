@@ -5,20 +5,27 @@
 //! in the draft. During the answer that filter makes out of the target's events what the caller asked for. What
 //! cannot be emulated is an error of the first half, so that nothing is sent.
 //!
+//! [`FanOut`] stands outside of that chain: it makes several calls where the target gives one answer to a call, each
+//! with filters of its own.
+//!
 //! One more emulation is one more file with a function in [`EMULATIONS`]. It returns at once when the request
 //! does not need it, and asks [`Draft::can`] only then: most requests need none, and pay nothing. Each sees what
 //! those before it left, so a later one stands nearer to the wire: filters see the answer in reverse order, and
 //! the last emulation's filter reads what the target said.
 
+mod answers;
 mod draft;
+mod fan_out;
 mod filter;
 mod gauge;
 mod places;
+mod single_call;
 mod stop;
 
 use trilith_core::{Error, Settings};
 
 pub(crate) use draft::Draft;
+pub(crate) use fan_out::FanOut;
 pub(crate) use filter::{Filter, Filters, Flow};
 pub(crate) use gauge::Sent;
 pub(crate) use places::no_sense;
@@ -30,7 +37,7 @@ pub(crate) use stop::StopCutter;
 type Emulation = fn(&mut Draft<'_>) -> Result<(), Error>;
 
 /// What is emulated, from the caller's side to the wire.
-const EMULATIONS: &[Emulation] = &[stop::emulate];
+const EMULATIONS: &[Emulation] = &[fan_out::emulate, stop::emulate, single_call::emulate];
 
 /// Rewrites a draft until its target can be told all of it.
 ///

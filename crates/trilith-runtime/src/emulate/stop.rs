@@ -7,10 +7,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use trilith_core::{Error, Event, Finish, FinishReason, Logprob, Loss, PartSpace};
+use trilith_core::{Error, Event, FinishReason, Logprob, Loss, PartSpace};
 
-use super::{Draft, Filter, Flow, places::Places};
-use crate::normalize::OpenItems;
+use super::{Draft, Filter, Flow, answers::Answers};
 
 /// Takes stop strings away from a target that would refuse or overlook them. An empty one stops nothing.
 pub(super) fn emulate(draft: &mut Draft<'_>) -> Result<(), Error> {
@@ -46,22 +45,7 @@ pub(crate) struct StopCutter {
     /// Whether a stop string begins with that byte.
     first: [bool; 256],
     held: BTreeMap<(u32, u32), Held>,
-    /// Of several answers one may be cut while the others go on: its later items are left out.
-    places: Places,
-    /// The answer of each item that was shown.
-    answer_of: Vec<u16>,
-    open: OpenItems,
-    answers: Vec<State>,
-}
-
-/// How an answer stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Running,
-    /// The target ended it.
-    Ended,
-    /// It was cut at a stop string.
-    Cut,
+    answers: Answers,
 }
 
 /// A stop string in the text of an item.
@@ -95,47 +79,7 @@ impl StopCutter {
         for byte in stops.iter().filter_map(|stop| stop.bytes().next()) {
             first[usize::from(byte)] = true;
         }
-        Self {
-            stops: stops.to_vec(),
-            first,
-            held: BTreeMap::new(),
-            places: Places::default(),
-            answer_of: Vec::new(),
-            open: OpenItems::default(),
-            answers: vec![State::Running; usize::from(answers)],
-        }
-    }
-
-    fn state(&mut self, answer: u16) -> Option<&mut State> {
-        self.answers.get_mut(usize::from(answer))
-    }
-
-    /// Whether an event is to be seen, at its new place. Nothing is, of an answer that was cut.
-    fn admits(&mut self, event: &mut Event) -> Result<bool, Error> {
-        match event {
-            Event::ItemAdded { index, choice, .. } => {
-                let cut = self.state(*choice).is_some_and(|state| *state == State::Cut);
-                let mut next = u32::try_from(self.answer_of.len()).unwrap_or(u32::MAX);
-                if cut {
-                    self.places.add(*index, None)?;
-                } else {
-                    self.places.add(*index, Some(&mut next))?;
-                    self.answer_of.push(*choice);
-                }
-            }
-            Event::Finish(finish) => match self.state(finish.choice) {
-                Some(State::Cut) => return Ok(false),
-                Some(state) => *state = State::Ended,
-                None => {}
-            },
-            _ => {}
-        }
-        if !self.places.follow(event)? {
-            return Ok(false);
-        }
-        let answer = event.index().and_then(|index| self.answer_of.get(index as usize)).copied();
-        let cut = answer.and_then(|answer| self.state(answer)).is_some_and(|state| *state == State::Cut);
-        Ok(!cut)
+        Self { stops: stops.to_vec(), first, held: BTreeMap::new(), answers: Answers::new(answers) }
     }
 
     /// Shows an event, text as far as it is decided.
@@ -152,8 +96,7 @@ impl StopCutter {
             _ => None,
         };
         if found.is_none() {
-            self.open.record(&event);
-            out.push(event);
+            self.answers.show(event, out);
         }
         found
     }
@@ -162,21 +105,14 @@ impl StopCutter {
     /// making) is cut short.
     fn cut(&mut self, found: Match, out: &mut Vec<Event>) {
         let Match { index, stop } = found;
-        let Some(&answer) = self.answer_of.get(index as usize) else { return };
+        let Some(answer) = self.answers.of(index) else { return };
         // What waits beside it was said before the end.
         let held = self.held.keys().copied();
-        let beside: Vec<_> =
-            held.filter(|(at, _)| self.answer_of.get(*at as usize) == Some(&answer)).collect();
+        let beside: Vec<_> = held.filter(|(at, _)| self.answers.of(*at) == Some(answer)).collect();
         for (index, part) in beside {
             self.let_go(index, part, true, out);
         }
-        let Self { answer_of, open, .. } = self;
-        out.extend(open.close(|at| answer_of.get(at as usize) == Some(&answer), Some(index)));
-        let reason = FinishReason::StopString(Some(stop));
-        out.push(Event::Finish(Finish { choice: answer, reason }));
-        if let Some(state) = self.state(answer) {
-            *state = State::Cut;
-        }
+        self.answers.cut(answer, |at| at == index, FinishReason::StopString(Some(stop)), out);
     }
 
     fn let_go_all(
@@ -257,14 +193,13 @@ impl Held {
 impl Filter for StopCutter {
     fn take(&mut self, batch: Vec<Event>, out: &mut Vec<Event>) -> Result<Flow, Error> {
         for mut event in batch {
-            if !self.admits(&mut event)? {
+            if !self.answers.admit(&mut event)? {
                 continue;
             }
             if let Some(found) = self.pass(event, out) {
                 self.cut(found, out);
             }
-            // The target goes on with an answer that was cut, so the last one that is wanted ends the call.
-            if self.answers.contains(&State::Cut) && !self.answers.contains(&State::Running) {
+            if self.answers.flow() == Flow::Enough {
                 return Ok(Flow::Enough);
             }
         }

@@ -6,6 +6,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    task::Poll,
     time::Duration,
 };
 
@@ -244,6 +245,8 @@ impl Spawn for Tasks {
 pub(super) struct Script {
     pub(super) losses: Vec<Loss>,
     pub(super) batches: Vec<Result<Vec<Event>, Error>>,
+    /// How often each batch is asked for in vain.
+    pub(super) waits: Vec<u8>,
     /// Whether it says nothing more after its batches instead of ending.
     pub(super) hang: bool,
 }
@@ -266,6 +269,8 @@ pub(super) struct Scripted {
     counts: Mutex<VecDeque<Result<Option<TokenCount>, Error>>>,
     /// Whether an answer was dropped, which cancels the call.
     pub(super) dropped: Arc<AtomicBool>,
+    /// How many of its calls and answers are held.
+    pub(super) alive: Arc<AtomicUsize>,
 }
 
 impl Scripted {
@@ -279,6 +284,7 @@ impl Scripted {
             calls: Mutex::default(),
             counts: Mutex::default(),
             dropped: Arc::default(),
+            alive: Arc::default(),
         }
     }
 
@@ -323,12 +329,26 @@ impl Scripted {
     }
 }
 
-struct Notice(Arc<AtomicBool>);
+struct Notice(Arc<AtomicBool>, Arc<AtomicUsize>);
 
 impl Drop for Notice {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
+        self.1.fetch_sub(1, Ordering::SeqCst);
     }
+}
+
+/// Lets a poll come back in vain that many times.
+async fn wait(mut times: u8) {
+    future::poll_fn(|context| {
+        if times == 0 {
+            return Poll::Ready(());
+        }
+        times -= 1;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 impl Upstream for Scripted {
@@ -351,16 +371,25 @@ impl Upstream for Scripted {
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<EventStream, Error>> {
         self.calls.lock().unwrap().push(call);
         let script = self.scripts.lock().unwrap().pop_front().unwrap();
-        let notice = Notice(Arc::clone(&self.dropped));
+        self.alive.fetch_add(1, Ordering::SeqCst);
+        let notice = Notice(Arc::clone(&self.dropped), Arc::clone(&self.alive));
         Box::pin(async move {
-            let Script { losses, batches, hang } = script?;
+            let Script { losses, batches, waits, hang } = script?;
             let tail = stream::once(async move {
                 if hang {
                     future::pending().await
                 }
             })
             .filter_map(|()| future::ready(None));
-            let events = stream::iter(batches).chain(tail).map(move |batch| {
+            let mut waits = waits.into_iter();
+            let batches = stream::iter(batches).then(move |batch| {
+                let times = waits.next().unwrap_or_default();
+                async move {
+                    wait(times).await;
+                    batch
+                }
+            });
+            let events = batches.chain(tail).map(move |batch| {
                 let _ = &notice;
                 batch
             });
@@ -468,6 +497,7 @@ impl World {
             ids: Arc::new(Fixed),
             spawn: Arc::clone(&tasks) as Arc<dyn Spawn>,
             local_tools: Arc::default(),
+            max_choices: 8,
             max_answer_bytes: 1 << 20,
         };
         Self { log, store, tasks, runtime }

@@ -51,6 +51,7 @@ fn set(row: &mut Change, name: &str, value: &Value) -> Option<()> {
     let flag = match name {
         "forced_tool_choice" => Some(&mut row.forced_tool_choice),
         "single_tool_call" => Some(&mut row.single_tool_call),
+        "several_answers" => Some(&mut row.several_answers),
         "prefill" => Some(&mut row.prefill),
         "sampling" => Some(&mut row.sampling),
         "temperature_with_top_p" => Some(&mut row.temperature_with_top_p),

@@ -105,6 +105,8 @@ pub(crate) struct Limits {
     pub(crate) retries: u32,
     /// Requests in work at a time; `None`: no limit.
     pub(crate) max_requests: Option<usize>,
+    /// Most calls that one request is made into.
+    pub(crate) max_choices: u16,
     /// Largest answer of an upstream that is not streamed, after decompression.
     pub(crate) max_answer_bytes: usize,
 }

@@ -11,6 +11,8 @@ pub(crate) struct Preset {
     max_tokens_field: MaxTokensField,
     reasoning_field: Option<ReasoningField>,
     system_role: SystemRole,
+    /// Fields of its dialect that it refuses or overlooks.
+    without: &'static [&'static str],
 }
 
 impl Preset {
@@ -19,11 +21,15 @@ impl Preset {
         Self::new("openai", "https://api.openai.com/v1").speaking(Dialect::Responses).newest(),
         Self::new("openai-chat", "https://api.openai.com/v1").newest(),
         Self::new("anthropic", "https://api.anthropic.com/v1").speaking(Dialect::Messages),
-        Self::new("openrouter", "https://openrouter.ai/api/v1").reasoning(ReasoningField::Reasoning),
-        Self::new("groq", "https://api.groq.com/openai/v1").reasoning(ReasoningField::Reasoning),
-        Self::new("deepseek", "https://api.deepseek.com/v1").reasoning(ReasoningField::ReasoningContent),
+        Self::new("openrouter", "https://openrouter.ai/api/v1")
+            .reasoning(ReasoningField::Reasoning)
+            .one_answer(),
+        Self::new("groq", "https://api.groq.com/openai/v1").reasoning(ReasoningField::Reasoning).one_answer(),
+        Self::new("deepseek", "https://api.deepseek.com/v1")
+            .reasoning(ReasoningField::ReasoningContent)
+            .one_answer(),
         Self::new("mistral", "https://api.mistral.ai/v1"),
-        Self::new("ollama", "http://127.0.0.1:11434/v1").reasoning(ReasoningField::Reasoning),
+        Self::new("ollama", "http://127.0.0.1:11434/v1").reasoning(ReasoningField::Reasoning).one_answer(),
         Self::new("vllm", "http://127.0.0.1:8000/v1").reasoning(ReasoningField::Reasoning),
     ];
 
@@ -38,7 +44,7 @@ impl Preset {
             max_tokens_field: Some(self.max_tokens_field),
             reasoning_field: self.reasoning_field,
             system_role: Some(self.system_role),
-            drop_fields: Vec::new(),
+            drop_fields: self.without.iter().map(|field| (*field).to_owned()).collect(),
         }
     }
 
@@ -51,6 +57,7 @@ impl Preset {
             max_tokens_field: MaxTokensField::MaxTokens,
             reasoning_field: None,
             system_role: SystemRole::System,
+            without: &[],
         }
     }
 
@@ -63,6 +70,12 @@ impl Preset {
     const fn newest(mut self) -> Self {
         self.max_tokens_field = MaxTokensField::MaxCompletionTokens;
         self.system_role = SystemRole::Developer;
+        self
+    }
+
+    /// One answer to a call: `n` is refused or overlooked.
+    const fn one_answer(mut self) -> Self {
+        self.without = &["n"];
         self
     }
 

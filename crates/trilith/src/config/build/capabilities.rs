@@ -30,6 +30,8 @@ impl Build {
         Change {
             forced_tool_choice: self.said(section, "forced_tool_choice"),
             single_tool_call: self.said(section, "single_tool_call"),
+            several_answers: self.said(section, "several_answers"),
+            stop_strings: self.number(section, "stop_strings"),
             prefill: self.said(section, "prefill"),
             sampling: self.said(section, "sampling"),
             temperature_with_top_p: self.said(section, "temperature_with_top_p"),

@@ -67,6 +67,7 @@ impl Build {
             },
             retries: self.number(section, "retries").unwrap_or_default(),
             max_requests: self.number(section, "max_requests").filter(|most| *most > 0),
+            max_choices: self.number(section, "max_choices").unwrap_or_default(),
             max_answer_bytes: self.number(section, "max_answer_bytes").unwrap_or_default(),
         }
     }

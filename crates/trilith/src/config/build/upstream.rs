@@ -118,7 +118,7 @@ impl Build {
             max_tokens_field: max_tokens.or(preset.max_tokens_field),
             reasoning_field: reasoning.or(preset.reasoning_field),
             system_role: role.or(preset.system_role),
-            drop_fields: self.list(section, "drop_fields").unwrap_or_default(),
+            drop_fields: self.list(section, "drop_fields").unwrap_or(preset.drop_fields),
         }
     }
 }

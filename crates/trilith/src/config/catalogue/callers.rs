@@ -96,6 +96,18 @@ pub(super) static KEYS: &[Key] = &[
         "false",
         "Whether it can be held to one call at a time.",
     ),
+    Key::new(
+        "capabilities[].several_answers",
+        Kind::Flag,
+        "false",
+        "Whether it gives several answers to one call (`n`). Where it does not, it is called several times.",
+    ),
+    Key::new(
+        "capabilities[].stop_strings",
+        Kind::Count(0, 1000),
+        "0",
+        "How many stop strings it takes. Where a request has more, its text is cut here.",
+    ),
     Key::new("capabilities[].prefill", Kind::Flag, "false", "Whether it goes on from its own last words."),
     Key::new(
         "capabilities[].sampling",

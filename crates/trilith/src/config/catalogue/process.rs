@@ -141,6 +141,14 @@ pub(super) static KEYS: &[Key] = &[
     )
     .default("1024"),
     Key::new(
+        "limits.max_choices",
+        Kind::Count(1, 128),
+        "4",
+        "Most answers to one request (`n`) that are asked for by calls of their own, where an upstream gives one \
+         answer to a call.",
+    )
+    .default("8"),
+    Key::new(
         "limits.max_answer_bytes",
         Kind::Size(1024, 4 * GIB),
         r#""64MiB""#,

@@ -1,0 +1,173 @@
+//! A turn on its way through its candidates: what each of them is sent, until one answers.
+
+use std::{future::poll_fn, sync::Arc};
+
+use trilith_core::{
+    BoxFuture, DialectId, Error, EventStream, Headers, Item, Loss, ModelCall, Origin, TokenCount, Turn,
+    Upstream,
+};
+
+use crate::{
+    carriers::{self, Places},
+    emulate::{self, Draft, FanOut, Filters, Sent},
+    failover::{Candidate, Failover, Tries},
+    start::refuse_losses,
+};
+
+/// A turn on its way.
+pub(crate) struct Call {
+    pub(crate) turn: Turn,
+    pub(crate) context: Vec<Item>,
+    pub(crate) places: Places,
+    pub(crate) strict: bool,
+    pub(crate) headers: Headers,
+    /// How much text the context holds.
+    pub(crate) input_bytes: usize,
+    /// As in [`crate::Runtime`].
+    pub(crate) max_choices: u16,
+}
+
+/// What a candidate answered.
+pub(crate) struct Asked<T> {
+    pub(crate) answer: T,
+    /// Its place among the candidates. Whoever asked tells the policy that it answered.
+    pub(crate) place: usize,
+    /// Whose items the answer's will be.
+    pub(crate) origin: Arc<Origin>,
+    /// What the call could not carry to it.
+    pub(crate) losses: Vec<Loss>,
+}
+
+/// What one candidate is sent.
+pub(crate) struct Prepared {
+    place: usize,
+    upstream: Arc<dyn Upstream>,
+    call: ModelCall,
+    sent: Sent,
+    losses: Vec<Loss>,
+    way: Way,
+}
+
+/// How an answer is asked for.
+enum Way {
+    /// By one call.
+    One(Filters),
+    /// By several.
+    Several(Option<FanOut>),
+}
+
+impl Prepared {
+    /// The answer as the caller is to see it.
+    pub(crate) async fn answer(&mut self) -> Result<EventStream, Error> {
+        match &mut self.way {
+            Way::One(filters) => {
+                let mut answer = self.upstream.call(self.call.clone()).await?;
+                answer.events = filters.over(answer.events, self.sent);
+                Ok(answer)
+            }
+            Way::Several(several) => {
+                if let Some(calls) = several {
+                    poll_fn(|context| calls.poll_begin(context)).await?;
+                }
+                let answer = several.take().map(FanOut::into_answer);
+                answer.ok_or_else(|| Error::internal("an answer was taken twice"))
+            }
+        }
+    }
+
+    /// How many tokens the input is, where the target can say.
+    pub(crate) fn count(&self) -> BoxFuture<'_, Result<Option<TokenCount>, Error>> {
+        self.upstream.count(self.call.clone())
+    }
+}
+
+impl Call {
+    /// The first answer of a candidate, each asked by `ask`.
+    pub(crate) async fn ask<T>(
+        mut self,
+        candidates: &[Candidate],
+        failover: &mut dyn Failover,
+        ask: for<'p> fn(&'p mut Prepared) -> BoxFuture<'p, Result<T, Error>>,
+    ) -> Result<Asked<T>, Error> {
+        let mut tries = Tries::new(failover)?;
+        let mut prepared: Option<Prepared> = None;
+        let mut earlier: Option<Error> = None;
+        loop {
+            let (place, candidate) = tries.candidate(candidates)?;
+            // A target that is tried again gets the very same call.
+            let ready = match prepared.take() {
+                Some(same) if same.place == place => prepared.insert(same),
+                _ => {
+                    let lone = candidates.len() == 1;
+                    let made = self.prepare(place, candidate, lone);
+                    // What this candidate cannot take, an earlier one could: its failure is what ends the request.
+                    prepared.insert(made.map_err(|error| earlier.take().unwrap_or(error))?)
+                }
+            };
+            match ask(ready).await {
+                Ok(answer) => {
+                    let losses = std::mem::take(&mut ready.losses);
+                    let origin = origin(candidate).unwrap_or_else(|| no_wire(candidate));
+                    return Ok(Asked { answer, place, origin, losses });
+                }
+                Err(error) => {
+                    earlier = Some(error.clone());
+                    tries.failed(error).await?;
+                }
+            }
+        }
+    }
+
+    /// The call for one candidate: what it cannot read is left out, what it cannot do is emulated. A lone
+    /// candidate takes the context itself, others a copy.
+    fn prepare(&mut self, place: usize, candidate: &Candidate, lone: bool) -> Result<Prepared, Error> {
+        let mut input = if lone { std::mem::take(&mut self.context) } else { self.context.clone() };
+        let carried = carriers::keep_native(&mut input, &self.places, origin(candidate).as_deref())?;
+        let mut draft = Draft::new(candidate, Arc::clone(&self.turn.settings), input, self.max_choices);
+        draft.losses = carried;
+        emulate::rewrite(&mut draft)?;
+        refuse_losses(self.strict, &draft.losses)?;
+        let losses = std::mem::take(&mut draft.losses);
+        let (turn, parts, filters) = draft.finish(Turn {
+            completion: self.turn.completion.clone(),
+            state: self.turn.state.clone(),
+            stream: self.turn.stream,
+            ..Turn::default()
+        });
+        let sent = Sent { input_bytes: self.input_bytes, answers: emulate::answers(&turn.settings) };
+        let call = ModelCall {
+            stream: turn.stream.stream,
+            turn: Arc::new(turn),
+            model: candidate.model.clone(),
+            strict: self.strict,
+            headers: self.headers.clone(),
+        };
+        let upstream = Arc::clone(&candidate.upstream);
+        let way = if parts.is_empty() {
+            Way::One(filters)
+        } else {
+            Way::Several(Some(FanOut::new(Arc::clone(&upstream), &call, parts, filters, sent)))
+        };
+        Ok(Prepared { place, upstream, call, sent, losses, way })
+    }
+}
+
+fn origin(candidate: &Candidate) -> Option<Arc<Origin>> {
+    let dialect = candidate.upstream.dialect()?;
+    Some(Arc::new(Origin {
+        dialect,
+        upstream: candidate.upstream.name().into(),
+        model: candidate.model.clone(),
+        account: candidate.upstream.account().into(),
+    }))
+}
+
+/// The embedded model makes no carriers; its origin only labels items.
+fn no_wire(candidate: &Candidate) -> Arc<Origin> {
+    Arc::new(Origin {
+        dialect: DialectId::Responses,
+        upstream: candidate.upstream.name().into(),
+        model: candidate.model.clone(),
+        account: "".into(),
+    })
+}
