@@ -18,12 +18,12 @@ fn settings() -> Arc<Settings> {
     Arc::new(Settings { model: "m".into(), ..Settings::default() })
 }
 
-fn play(heard: Heard) -> Played {
+pub(crate) fn play(heard: Heard) -> Played {
     pipeline::play(&settings(), heard).unwrap()
 }
 
 /// What two views of one answer must agree on.
-fn content(response: &Response) -> String {
+pub(crate) fn content(response: &Response) -> String {
     let mut text = String::new();
     for output in &response.output {
         let mut item = output.item.clone();

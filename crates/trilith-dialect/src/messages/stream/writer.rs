@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 
 use trilith_core::{
-    Annotation, CallKind, DialectId, End, Error, Event, ItemBody, Json, Loss, OutputItem, PartKind, Response,
-    Status,
+    Annotation, CallKind, CarrierKind, DialectId, End, Error, Event, ItemBody, Json, Loss, OutputItem,
+    PartKind, Response, Status,
 };
 
 use super::frames::{Blocks, Holds, message_end, message_start};
@@ -143,14 +143,16 @@ impl MessagesWriter {
             ItemBody::Reasoning(reasoning) => {
                 let (signature, others) = response::signature(reasoning);
                 if let Some(signature) = signature {
-                    self.open(Holds::Thinking, out);
-                    self.blocks.other_delta(out, |delta| {
-                        delta.string("type", "signature_delta");
-                        delta.string("signature", signature);
-                    });
+                    self.sign(signature, out);
                 }
                 for carrier in others {
-                    self.blocks.whole(out, |out| response::write_carrier(carrier, out));
+                    self.blocks.stop(out);
+                    match carrier.kind {
+                        CarrierKind::Redacted => {
+                            self.blocks.whole(out, |out| response::write_carrier(carrier, out));
+                        }
+                        _ => self.sign(&carrier.data, out),
+                    }
                 }
             }
             // The input of a custom tool is wrapped, and for that it must be whole.
@@ -160,6 +162,15 @@ impl MessagesWriter {
             _ => {}
         }
         self.blocks.stop(out);
+    }
+
+    /// Ends thinking with its signature. A block never begins with one: clients wait for its delta.
+    fn sign(&mut self, signature: &str, out: &mut Vec<u8>) {
+        self.open(Holds::Thinking, out);
+        self.blocks.other_delta(out, |delta| {
+            delta.string("type", "signature_delta");
+            delta.string("signature", signature);
+        });
     }
 
     fn done(&mut self, index: u32, response: &Response, out: &mut Vec<u8>) {

@@ -3,7 +3,7 @@
 //! events, and answers that come whole, give the same events.
 
 use trilith_core::{
-    CallKind, DialectId, Error, Event, Item, ItemBody, ItemStatus, Json, Logprob, Message, PartSpace,
+    CallKind, DialectId, Error, Event, Item, ItemBody, ItemStatus, Json, Logprob, Loss, Message, PartSpace,
     PartStart, Role, ToolStage,
 };
 
@@ -362,6 +362,16 @@ impl Assembly {
         replay::complete(self, at, item, status, out);
     }
 
+    /// An item ended that does not say what it is. One that was told ends as it was told.
+    pub(super) fn unsaid(&self, place: Place<'_>, out: &mut Vec<Event>) {
+        if self.find(place).is_none() {
+            out.push(Event::Loss(Loss::warn(
+                "output",
+                "the upstream sent an item that does not say what it is",
+            )));
+        }
+    }
+
     /// The response ended: tells what is missing, closes what is open, then why it ended.
     ///
     /// # Errors
@@ -373,6 +383,10 @@ impl Assembly {
     ) -> Result<(), Error> {
         let cut = response.str("status").is_some_and(|status| status != "completed");
         for (index, value) in response.get("output").into_iter().flat_map(Value::elements).enumerate() {
+            if is_unsaid(value) {
+                self.unsaid(Place { index: u64::try_from(index).ok(), id: None }, out);
+                continue;
+            }
             let mut item = decode_item(&Field::root(value, Side::Upstream))?;
             if cut && item.status == Some(ItemStatus::InProgress) {
                 item.status = Some(ItemStatus::Incomplete);
@@ -382,23 +396,33 @@ impl Assembly {
         self.check()?;
         let status = if cut { ItemStatus::Incomplete } else { ItemStatus::Completed };
         for told in self.items.iter_mut().filter(|told| !told.done) {
-            told.done = true;
-            let Some(index) = told.ours else { continue };
-            let held = told.held.take().map(|(wrap, held)| wrap.take_off(held));
-            if let Some(delta) = held.filter(|delta| !delta.is_empty()) {
-                out.push(Event::ArgumentsDelta { index, delta });
-            }
-            close_parts(told, index, out);
-            out.push(Event::ItemDone {
-                index,
-                status,
-                carriers: Vec::new(),
-                detail: None,
-                extra: trilith_core::Extra::EMPTY,
-            });
+            close(told, status, out);
         }
         finish_reason(response, self.calls_client, out)
     }
+}
+
+/// Whether an item does not say what it is.
+pub(super) fn is_unsaid(item: Value<'_>) -> bool {
+    item.str("type").is_none() && item.get("role").is_none()
+}
+
+/// Closes an item with what was told of it.
+fn close(told: &mut Told, status: ItemStatus, out: &mut Vec<Event>) {
+    told.done = true;
+    let Some(index) = told.ours else { return };
+    let held = told.held.take().map(|(wrap, held)| wrap.take_off(held));
+    if let Some(delta) = held.filter(|delta| !delta.is_empty()) {
+        out.push(Event::ArgumentsDelta { index, delta });
+    }
+    close_parts(told, index, out);
+    out.push(Event::ItemDone {
+        index,
+        status,
+        carriers: Vec::new(),
+        detail: None,
+        extra: trilith_core::Extra::EMPTY,
+    });
 }
 
 /// Closes the parts of an item that are open.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use trilith_core::{Error, Event, PartSpace, PartStart};
 
 use super::{
-    assembly::{Assembly, Place},
+    assembly::{Assembly, Place, is_unsaid},
     progress,
     usual::{Grown, Usual},
 };
@@ -261,6 +261,13 @@ impl<'t> Step<'_, 't> {
             _ => return Ok(false),
         };
         let Some(value) = self.value.get("item") else { return Ok(true) };
+        if is_unsaid(value) {
+            // It begins nothing, and what is open stays so until the answer's end.
+            if done {
+                self.assembly.unsaid(place, out);
+            }
+            return Ok(true);
+        }
         let item = decode_item(&Field::root(value, Side::Upstream))?;
         let id = item.id.clone();
         let place = Place { index: place.index, id: id.as_deref().or(Some("")) };

@@ -1,8 +1,8 @@
 //! Telling a whole item: its head, and whatever of it was not told yet.
 
 use trilith_core::{
-    Call, Carrier, CarrierKind, Event, Extra, Item, ItemBody, ItemStatus, Loss, Message, Part, PartKind,
-    PartStart, Reasoning, Text,
+    Call, CallKind, Carrier, CarrierKind, Event, Extra, Item, ItemBody, ItemStatus, Loss, Message, Part,
+    PartKind, PartStart, Reasoning, Text,
 };
 
 use super::{
@@ -17,6 +17,8 @@ pub(super) fn head(mut item: Item) -> Option<Item> {
     match &mut item.body {
         ItemBody::Message(message) => message.parts.clear(),
         ItemBody::Reasoning(reasoning) => *reasoning = Reasoning::default(),
+        // A call that does not say yet what is called is told when it does.
+        ItemBody::Call(call) if is_nameless(call) => return None,
         ItemBody::Call(call) => call.args.clear(),
         ItemBody::Compaction(compaction) => compaction.encrypted = Box::default(),
         ItemBody::Result(_)
@@ -27,6 +29,10 @@ pub(super) fn head(mut item: Item) -> Option<Item> {
         | ItemBody::Opaque(_) => return None,
     }
     Some(item)
+}
+
+fn is_nameless(call: &Call) -> bool {
+    call.name.is_empty() && matches!(call.kind, CallKind::Function | CallKind::Custom)
 }
 
 /// Tells the rest of an item and closes it.
@@ -42,6 +48,11 @@ pub(super) fn complete(
         extra = Extra::EMPTY;
         let mut whole = item.clone();
         whole.status = Some(ItemStatus::InProgress);
+        if let ItemBody::Call(call) = &mut whole.body
+            && matches!(call.kind, CallKind::Function | CallKind::Custom)
+        {
+            call.args.clear();
+        }
         assembly.tell(at, whole, out);
     }
     let (mut carriers, mut detail) = (Vec::new(), None);
