@@ -43,6 +43,9 @@ impl Turn {
         if completion.best_of.is_some_and(|count| count > 1) {
             return refused("best_of", "the best of several answers", "Leave it out");
         }
+        if self.settings.limits.max_output_tokens == Some(0) {
+            return refused("max_tokens", "no answer at all", "Ask for at least one token");
+        }
         if !completion.more_prompts.is_empty() {
             return refused("prompt", "answers to several prompts at once", "Send one prompt at a time");
         }

@@ -1,6 +1,12 @@
 //! A response as a list of choices: what Chat Completions and Completions show alike.
 
-use trilith_core::{FinishReason, Item, ItemBody, Response, Status};
+use serde_json::value::RawValue;
+use trilith_core::{Begin, Error, FinishReason, Item, ItemBody, Response, Status};
+
+use crate::{
+    loose::{Number, Text},
+    openai_error,
+};
 
 /// What stands between two pieces of reasoning, and between two messages, which become one here.
 pub(crate) const BREAK: &str = "\n\n";
@@ -49,4 +55,56 @@ pub(crate) fn finish_word(response: &Response, choice: u16, calls: impl Fn() -> 
         _ if calls() => "tool_calls",
         _ => "stop",
     }
+}
+
+/// What an answer says about itself, unread: every chunk repeats it.
+pub(crate) struct About<'a> {
+    pub(crate) id: Option<&'a RawValue>,
+    pub(crate) model: Option<&'a RawValue>,
+    pub(crate) created: Option<&'a RawValue>,
+    pub(crate) service_tier: Option<&'a RawValue>,
+    pub(crate) system_fingerprint: Option<&'a RawValue>,
+}
+
+impl About<'_> {
+    /// Learns from it; what is absent or empty leaves what is known.
+    pub(crate) fn introduce(&self, begin: &mut Begin) {
+        let told = |known: &mut Option<Box<str>>, raw: Option<&RawValue>| {
+            let text =
+                raw.and_then(|raw| serde_json::from_str::<Text>(raw.get()).ok()).and_then(Text::filled);
+            if let Some(text) = text {
+                *known = Some(text.into());
+            }
+        };
+        told(&mut begin.upstream_id, self.id);
+        told(&mut begin.model, self.model);
+        told(&mut begin.service_tier, self.service_tier);
+        told(&mut begin.system_fingerprint, self.system_fingerprint);
+        let time = self.created.and_then(|raw| serde_json::from_str::<Number>(raw.get()).ok());
+        begin.created_at = time.and_then(|time| time.0).filter(|time| *time > 0).or(begin.created_at);
+    }
+}
+
+/// Longest unknown word that a report repeats, in characters.
+const WORD_SHOWN: usize = 40;
+
+/// What an upstream's finish word means.
+pub(crate) fn finish_reason(word: &str, matched: Option<String>) -> Result<FinishReason, Error> {
+    Ok(match word {
+        "stop" => match matched {
+            Some(text) => FinishReason::StopString(Some(text.into())),
+            None => FinishReason::Stop,
+        },
+        "eos" | "eos_token" | "end_turn" => FinishReason::Stop,
+        "stop_sequence" => FinishReason::StopString(matched.map(Into::into)),
+        "length" | "max_tokens" => FinishReason::Length,
+        "model_length" => FinishReason::ContextWindow,
+        "tool_calls" | "function_call" => FinishReason::ToolCalls,
+        "content_filter" | "safety" => FinishReason::ContentFilter,
+        // Mistral and OpenRouter; DeepSeek; vLLM.
+        "error" | "insufficient_system_resource" | "abort" => {
+            return Err(openai_error::nonsense("an answer that ended in an error of its own"));
+        }
+        word => FinishReason::Other(word.chars().take(WORD_SHOWN).collect::<String>().into()),
+    })
 }

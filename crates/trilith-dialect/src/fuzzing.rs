@@ -15,11 +15,13 @@ use crate::frame::sse::{Boundary, End, FrameError, Splitter, write_event};
 use crate::scan::{Fault, Kind, Limits, scan, splice};
 
 pub use answers::{
-    fuzz_chat_response, fuzz_chat_stream, fuzz_messages_response, fuzz_messages_stream,
-    fuzz_responses_response, fuzz_responses_stream,
+    fuzz_chat_response, fuzz_chat_stream, fuzz_completions_response, fuzz_completions_stream,
+    fuzz_messages_response, fuzz_messages_stream, fuzz_responses_response, fuzz_responses_stream,
 };
-pub use errors::{fuzz_chat_error, fuzz_messages_error, fuzz_responses_error};
-pub use requests::{fuzz_chat_request, fuzz_messages_request, fuzz_responses_request};
+pub use errors::{fuzz_chat_error, fuzz_completions_error, fuzz_messages_error, fuzz_responses_error};
+pub use requests::{
+    fuzz_chat_request, fuzz_completions_request, fuzz_messages_request, fuzz_responses_request,
+};
 
 /// An entry function: it takes any bytes.
 pub type Target = fn(&[u8]);
@@ -31,15 +33,19 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("chat_request", fuzz_chat_request),
     ("responses_request", fuzz_responses_request),
     ("messages_request", fuzz_messages_request),
+    ("completions_request", fuzz_completions_request),
     ("chat_response", fuzz_chat_response),
     ("responses_response", fuzz_responses_response),
     ("messages_response", fuzz_messages_response),
+    ("completions_response", fuzz_completions_response),
     ("chat_stream", fuzz_chat_stream),
     ("responses_stream", fuzz_responses_stream),
     ("messages_stream", fuzz_messages_stream),
+    ("completions_stream", fuzz_completions_stream),
     ("chat_error", fuzz_chat_error),
     ("responses_error", fuzz_responses_error),
     ("messages_error", fuzz_messages_error),
+    ("completions_error", fuzz_completions_error),
 ];
 
 type Frames = Vec<(Option<Arc<str>>, Arc<str>)>;

@@ -1,9 +1,11 @@
 //! Bytes to vocabulary and back, one folder per dialect, and the framing below them. Pure functions.
 
+mod assemble;
 mod capability;
 pub mod chat;
 mod choices;
 mod chunks;
+pub mod completions;
 mod counting;
 mod custom;
 mod deferred;
@@ -15,6 +17,7 @@ pub mod frame;
 pub mod fuzzing;
 mod hints;
 mod json;
+mod logprobs;
 mod loose;
 pub mod messages;
 pub mod models;
@@ -29,6 +32,7 @@ pub mod report;
 pub mod responses;
 pub mod scan;
 mod schema;
+mod sniff;
 mod spelling;
 mod surrogates;
 mod tape;
@@ -36,6 +40,7 @@ mod tape;
 mod tests;
 mod typed;
 mod user_id;
+mod usual;
 mod values;
 
 use trilith_core::DialectId;
@@ -48,7 +53,8 @@ pub use dialect::{
 pub use names::{FullName, NameMap, is_legal};
 
 /// Every dialect of this build. A dialect exists by being in this table, and nowhere else.
-pub static DIALECTS: &[&dyn Dialect] = &[&chat::Chat, &responses::Responses, &messages::Messages];
+pub static DIALECTS: &[&dyn Dialect] =
+    &[&chat::Chat, &responses::Responses, &messages::Messages, &completions::Completions];
 
 /// The dialect of that id, if this build has it.
 pub fn dialect(id: DialectId) -> Option<&'static dyn Dialect> {

@@ -72,6 +72,23 @@ pub(crate) fn responses(path: &str) -> Cow<'_, str> {
     }
 }
 
+/// The path as a client of Completions knows it.
+pub(crate) fn completions(path: &str) -> Cow<'_, str> {
+    const NAMES: [(&str, &str); 8] = [
+        ("input", "prompt"),
+        ("messages", "prompt"),
+        ("instructions", "prompt"),
+        ("max_output_tokens", "max_tokens"),
+        ("max_completion_tokens", "max_tokens"),
+        ("top_logprobs", "logprobs"),
+        ("include", "logprobs"),
+        ("stop_sequences", "stop"),
+    ];
+    // A prompt becomes a message, and has no places inside.
+    let own = NAMES.iter().find_map(|(other, own)| below(path, other).map(|_| *own));
+    Cow::Borrowed(own.unwrap_or(path))
+}
+
 /// A tool's place in the list, and the rest of the path.
 fn tool_path(path: &str) -> Option<(&str, &str)> {
     below(path, "tools").filter(|rest| rest.starts_with('['))?;
@@ -85,7 +102,7 @@ fn first_word(rest: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{chat, responses};
+    use super::{chat, completions, responses};
 
     #[test]
     fn each_dialect_reads_of_its_own_fields() {
@@ -119,6 +136,25 @@ mod tests {
             assert_eq!((&*chat(path), &*responses(path)), (for_chat, for_responses), "{path}");
             assert_eq!(chat(&chat(path)), chat(path));
             assert_eq!(responses(&responses(path)), responses(path));
+        }
+    }
+
+    #[test]
+    fn a_completions_client_reads_of_its_prompt() {
+        for (path, shown) in [
+            ("input[0].content[1]", "prompt"),
+            ("messages[0].content", "prompt"),
+            ("instructions", "prompt"),
+            ("inputs", "inputs"),
+            ("max_output_tokens", "max_tokens"),
+            ("max_completion_tokens", "max_tokens"),
+            ("top_logprobs", "logprobs"),
+            ("stop_sequences[4]", "stop"),
+            ("prompt[3]", "prompt[3]"),
+            ("temperature", "temperature"),
+            ("", ""),
+        ] {
+            assert_eq!(completions(path), shown);
         }
     }
 }

@@ -6,12 +6,31 @@ use serde::{
     Deserialize, Deserializer,
     de::{SeqAccess, Visitor},
 };
-use trilith_core::Error;
+use trilith_core::{Error, StreamOptions};
 
-use crate::object::invalid;
+use crate::{
+    Peek,
+    object::{invalid, object},
+    scan::{Kind, Scan},
+};
 
 /// The most stop strings that a request may name.
 pub(crate) const MAX_STOPS: usize = 4;
+
+/// What the choice of road needs.
+///
+/// # Errors
+/// 400 that names the field of the wrong type.
+pub(crate) fn peek<'a>(scan: &Scan<'a>) -> Result<Peek<'a>, Error> {
+    let typed = |name: &'static str, wanted: Kind, what: &'static str| match scan.kind(name) {
+        None | Some(Kind::Null) => Ok(()),
+        Some(kind) if kind == wanted => Ok(()),
+        Some(_) => Err(invalid(name, format!("Invalid type for '{name}': expected {what}."))),
+    };
+    typed("model", Kind::String, "a string")?;
+    typed("stream", Kind::Bool, "true or false")?;
+    Ok(Peek { model: scan.string("model"), stream: scan.bool("stream").unwrap_or(false), stateful: false })
+}
 
 /// A number from `low` to `high`.
 pub(crate) fn range(name: &str, value: Option<f64>, low: f64, high: f64) -> Result<Option<f64>, Error> {
@@ -85,6 +104,32 @@ pub(crate) fn stops(stop: Option<Stop>) -> Result<Vec<Box<str>>, Error> {
         return Err(invalid("stop", text));
     }
     Ok(stops.into_iter().filter(|stop| !stop.is_empty()).collect())
+}
+
+object! {
+    /// How a stream is wanted.
+    WireStreamOptions<'a> {
+        include_usage: bool = "include_usage",
+        include_obfuscation: bool = "include_obfuscation",
+    }
+}
+
+/// How the answer is wanted.
+pub(crate) fn stream_options(
+    stream: Option<bool>,
+    options: Option<&WireStreamOptions<'_>>,
+) -> Result<StreamOptions, Error> {
+    let stream = stream.unwrap_or(false);
+    let Some(options) = options else { return Ok(StreamOptions { stream, ..StreamOptions::default() }) };
+    if !stream {
+        let text = "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
+        return Err(invalid("stream_options", text));
+    }
+    Ok(StreamOptions {
+        stream,
+        include_usage: options.include_usage.unwrap_or(false),
+        include_obfuscation: options.include_obfuscation,
+    })
 }
 
 /// All values of an array.

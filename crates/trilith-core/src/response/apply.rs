@@ -3,8 +3,8 @@
 use super::{ApplyError, OutputItem, ResponseState, parts};
 use crate::{Event, Finish, Item, ItemBody, ItemStatus};
 
-/// More answers than any dialect allows are a fault of the upstream.
-const MAX_CHOICES: u16 = 128;
+/// More answers than any dialect allows are a fault of the upstream. Completions takes many prompts at once.
+const MAX_CHOICES: u16 = 2048;
 
 pub(super) fn apply(state: &mut ResponseState, event: &Event) -> Result<(), ApplyError> {
     if state.status.is_final() {

@@ -4,7 +4,6 @@ mod auth;
 mod object;
 mod request;
 mod response;
-mod sniff;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -15,10 +14,7 @@ use trilith_core::{Abilities, DialectId, Error, Event, Loss, Response, StreamOpt
 
 use crate::{
     Capabilities, Dialect, Encoded, NameMap, Peek, Quirks, Reader, Sniffed, Target, Writer,
-    chunks::ChunkReader,
-    json, openai_error,
-    scan::{Kind, Scan},
-    spelling, values,
+    chunks::ChunkReader, json, openai_error, scan::Scan, sniff, spelling, values,
 };
 
 /// The Chat Completions dialect.
@@ -43,18 +39,7 @@ impl Dialect for Chat {
     }
 
     fn peek<'a>(&self, scan: &Scan<'a>) -> Result<Peek<'a>, Error> {
-        let typed = |name: &'static str, wanted: Kind, what: &'static str| match scan.kind(name) {
-            None | Some(Kind::Null) => Ok(()),
-            Some(kind) if kind == wanted => Ok(()),
-            Some(_) => Err(object::invalid(name, format!("Invalid type for '{name}': expected {what}."))),
-        };
-        typed("model", Kind::String, "a string")?;
-        typed("stream", Kind::Bool, "true or false")?;
-        Ok(Peek {
-            model: scan.string("model"),
-            stream: scan.bool("stream").unwrap_or(false),
-            stateful: false,
-        })
+        values::peek(scan)
     }
 
     fn decode_request(&self, body: &[u8]) -> Result<Turn, Error> {

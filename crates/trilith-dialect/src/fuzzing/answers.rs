@@ -7,6 +7,7 @@ use super::life::Life;
 use crate::{
     DIALECTS, Dialect, NameMap,
     chat::Chat,
+    completions::Completions,
     frame::sse::{End, Splitter},
     messages::Messages,
     responses::Responses,
@@ -40,6 +41,16 @@ pub fn fuzz_messages_response(input: &[u8]) {
 /// A streamed answer of Messages; see [`streamed`].
 pub fn fuzz_messages_stream(input: &[u8]) {
     streamed(&Messages, input);
+}
+
+/// A whole answer of Completions; see [`whole`].
+pub fn fuzz_completions_response(input: &[u8]) {
+    whole(&Completions, input);
+}
+
+/// A streamed answer of Completions; see [`streamed`].
+pub fn fuzz_completions_stream(input: &[u8]) {
+    streamed(&Completions, input);
 }
 
 /// What is read folds into a response, which every dialect can write and its own reader can read back.

@@ -2,7 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use crate::{DIALECTS, Dialect, chat::Chat, messages::Messages, responses::Responses};
+use crate::{
+    DIALECTS, Dialect, chat::Chat, completions::Completions, messages::Messages, responses::Responses,
+};
 
 /// An error body of Chat Completions; see [`error`].
 pub fn fuzz_chat_error(input: &[u8]) {
@@ -17,6 +19,11 @@ pub fn fuzz_responses_error(input: &[u8]) {
 /// An error body of Messages; see [`error`].
 pub fn fuzz_messages_error(input: &[u8]) {
     error(&Messages, input);
+}
+
+/// An error body of Completions; see [`error`].
+pub fn fuzz_completions_error(input: &[u8]) {
+    error(&Completions, input);
 }
 
 /// An error of any status has words, and every dialect can show it. The first byte stands for the status.

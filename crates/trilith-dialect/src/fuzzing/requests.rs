@@ -4,7 +4,8 @@ use serde_json::value::RawValue;
 use trilith_core::{StateRef, Turn};
 
 use crate::{
-    ALL_CAPABILITIES, DIALECTS, Dialect, Quirks, Target, chat::Chat, messages::Messages, responses::Responses,
+    ALL_CAPABILITIES, DIALECTS, Dialect, Quirks, Target, chat::Chat, completions::Completions,
+    messages::Messages, responses::Responses,
 };
 
 /// A request of Chat Completions; see [`request`].
@@ -20,6 +21,11 @@ pub fn fuzz_responses_request(input: &[u8]) {
 /// A request of Messages; see [`request`].
 pub fn fuzz_messages_request(input: &[u8]) {
     request(&Messages, input);
+}
+
+/// A request of Completions; see [`request`].
+pub fn fuzz_completions_request(input: &[u8]) {
+    request(&Completions, input);
 }
 
 /// What is understood can be sent on in every dialect or is refused; what is sent is JSON, and the dialect itself

@@ -24,6 +24,10 @@ pub(crate) fn messages(stream: bool) -> String {
     format!(r#"{{"max_tokens":100,{}"#, body.trim_start_matches('{'))
 }
 
+pub(crate) fn completions(stream: bool) -> String {
+    format!(r#"{{"model":"m","prompt":"hi","stream":{stream}}}"#)
+}
+
 pub(crate) struct Mock {
     address: String,
     pub(crate) recorder: Recorder,

@@ -134,10 +134,10 @@ fn streamed(
     played: &Played,
     options: StreamOptions,
 ) -> Result<(), String> {
-    let chat = to.id() == DialectId::Chat;
+    let choices = matches!(to.id(), DialectId::Chat | DialectId::Completions);
     let options = StreamOptions {
         stream: true,
-        include_usage: options.include_usage || chat && !options.stream,
+        include_usage: options.include_usage || choices && !options.stream,
         include_obfuscation: Some(false),
     };
     let bytes = pipeline::write_stream(to, options, &played.events)?;

@@ -2,10 +2,12 @@
 //! the wire does not allow (openai-checklist §3.3 and §11.2, translation contract §16).
 
 mod chat;
+mod completions;
 mod messages;
 mod responses;
 
 pub use chat::ChatOrder;
+pub use completions::CompletionsOrder;
 pub use messages::MessagesOrder;
 pub use responses::ResponsesOrder;
 
@@ -32,6 +34,7 @@ pub fn of(dialect: DialectId) -> Option<Box<dyn Order>> {
     match dialect {
         DialectId::Chat => Some(Box::new(ChatOrder::default())),
         DialectId::Responses => Some(Box::new(ResponsesOrder::default())),
+        DialectId::Completions => Some(Box::new(CompletionsOrder::default())),
         DialectId::Messages => Some(Box::new(MessagesOrder::default())),
         _ => None,
     }

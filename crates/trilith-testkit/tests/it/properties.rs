@@ -85,7 +85,9 @@ proptest! {
 
     #[test]
     fn a_request_says_the_same_after_any_way_through_the_dialects(turn in strategy::turn()) {
-        for first in DIALECTS {
+        // A conversation is more than one text.
+        let speak = || DIALECTS.iter().filter(|dialect| dialect.id() != DialectId::Completions);
+        for first in speak() {
             let once = encode(*first, &turn);
             let read = first.decode_request(&once).unwrap();
             prop_assert_eq!(text_of(&encode(*first, &read)), text_of(&once), "{} is not stable", first.id().name());
@@ -94,7 +96,7 @@ proptest! {
             if first.id() == DialectId::Messages {
                 continue;
             }
-            for second in DIALECTS {
+            for second in speak() {
                 let direct = encode(*second, &turn);
                 let around = encode(*second, &read);
                 prop_assert_eq!(

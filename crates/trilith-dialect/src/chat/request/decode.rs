@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trilith_core::{Error, Settings, StateRef, StreamOptions, Turn};
+use trilith_core::{Error, Settings, StateRef, Turn};
 
 use super::{
     history::History,
@@ -12,12 +12,14 @@ use super::{
 use crate::{
     chat::object::{invalid, keep, missing, parse},
     surrogates,
+    values::stream_options,
 };
 
 pub(in crate::chat) fn decode(body: &[u8]) -> Result<Turn, Error> {
     let mut request: Request<'_> = parse(body)?;
     surrogates::check(body)?;
-    let mut turn = Turn { stream: stream_options(&request)?, ..Turn::default() };
+    let mut turn =
+        Turn { stream: stream_options(request.stream, request.stream_options.as_ref())?, ..Turn::default() };
     // The real default is not to keep; a store that keeps by default must not keep these.
     turn.state = StateRef { store: Some(request.store.unwrap_or(false)), ..StateRef::default() };
     let messages = request.messages.take().ok_or_else(|| missing("messages"))?;
@@ -42,20 +44,4 @@ fn items(messages: Vec<Message<'_>>, turn: &mut Turn) -> Result<Vec<trilith_core
         history.take(place, message)?;
     }
     history.end(&mut turn.losses)
-}
-
-fn stream_options(request: &Request<'_>) -> Result<StreamOptions, Error> {
-    let stream = request.stream.unwrap_or(false);
-    if let Some(options) = &request.stream_options {
-        if !stream {
-            let text = "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
-            return Err(invalid("stream_options", text));
-        }
-        return Ok(StreamOptions {
-            stream,
-            include_usage: options.include_usage.unwrap_or(false),
-            include_obfuscation: options.include_obfuscation,
-        });
-    }
-    Ok(StreamOptions { stream, ..StreamOptions::default() })
 }

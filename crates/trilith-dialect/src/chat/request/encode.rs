@@ -1,24 +1,14 @@
 //! A turn in an upstream's bytes.
 
-use trilith_core::{
-    DialectId, Error, Extra, ExtraField, Loss, Settings, TextFormat, Truncation, Turn, Verbosity,
-};
+use trilith_core::{DialectId, Error, Extra, Loss, Settings, TextFormat, Truncation, Turn, Verbosity};
 
 use super::{write_messages, write_tools};
 use crate::{
     Encoded, NameMap, Target,
     chat::json::Object,
-    hints::{repeats, unplaced},
+    hints::{refuse_responses_only, report_foreign},
     user_id,
 };
-
-/// Fields of Responses without which the answer would mean something else, and what they ask for.
-const MEANINGFUL: [(&str, &str); 4] = [
-    ("prompt", "a stored prompt"),
-    ("context_management", "compaction on the way"),
-    ("background_options", "work in the background"),
-    ("generate", "no answer at all"),
-];
 
 /// Room for what most items and tools take, in bytes, so that a long context is not copied from one buffer to
 /// the next as it is written.
@@ -86,22 +76,7 @@ impl Encoder<'_> {
 
     /// Reports fields of other dialects, each name once.
     pub(super) fn foreign(&mut self, at: &str, extra: &Extra) {
-        for field in extra.foreign_to(DialectId::Chat) {
-            let ExtraField { name, dialect, .. } = field;
-            let path = if at.is_empty() { name.to_string() } else { format!("{at}.{name}") };
-            let dot = format!(".{name}");
-            let why = format!("a {} field that Chat Completions has no place for", dialect.name());
-            let loss = match repeats(field, &self.turn.settings) {
-                true => Loss::hint(&*path, why),
-                false => unplaced(field, &*path, why),
-            };
-            let same = |told: &Loss| {
-                told.disposition == loss.disposition && (told.path.ends_with(&dot) || *told.path == *path)
-            };
-            if !self.losses.iter().any(same) {
-                self.losses.push(loss);
-            }
-        }
+        report_foreign(DialectId::Chat, "Chat Completions", at, extra, &self.turn.settings, &mut self.losses);
     }
 
     fn sampling(&mut self, settings: &Settings, out: &mut Object<'_>) {
@@ -222,16 +197,7 @@ impl Encoder<'_> {
 
     /// Settings that this dialect has no word for.
     fn unsaid(&mut self, settings: &Settings) -> Result<(), Error> {
-        for (name, what) in MEANINGFUL {
-            if settings.extra.get(DialectId::Responses, name).is_some() {
-                let text = format!(
-                    "'{name}' asks for {what}, which the upstream of the model '{}' cannot do. Leave it out or \
-                     choose a model whose provider speaks Responses.",
-                    settings.model
-                );
-                return Err(Error::bad_request(name, text).with_code("unsupported_parameter"));
-            }
-        }
+        refuse_responses_only(settings)?;
         let reasoning = &settings.reasoning;
         match reasoning.summary.as_deref() {
             None => {}

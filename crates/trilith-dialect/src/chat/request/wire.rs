@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     chat::object::object,
-    values::{Stop, collect},
+    values::{Stop, WireStreamOptions, collect},
 };
 
 object! {
@@ -41,7 +41,7 @@ object! {
         verbosity: Box<str> = "verbosity",
         response_format: ResponseFormat<'a> = "response_format",
         stream: bool = "stream",
-        stream_options: StreamOptions<'a> = "stream_options",
+        stream_options: WireStreamOptions<'a> = "stream_options",
         store: bool = "store",
         metadata: Pairs = "metadata",
         safety_identifier: Box<str> = "safety_identifier",
@@ -131,13 +131,6 @@ object! {
         strict: bool = "strict",
     }
 }
-object! {
-    StreamOptions<'a> {
-        include_usage: bool = "include_usage",
-        include_obfuscation: bool = "include_obfuscation",
-    }
-}
-
 /// A message's content.
 #[derive(Debug)]
 pub(super) enum Content<'a> {

@@ -4,13 +4,14 @@ use trilith_core::{CallKind, DialectId, Item, ItemBody, Logprob, OutputItem, Par
 
 use super::{
     carriers,
-    pieces::{has_form, write_annotation, write_logprobs},
+    pieces::{has_form, write_annotation},
     shown::{answer_id, finish_word, is_visible_call, stands_apart},
     usage,
 };
 use crate::{
     chat::json::{List, Object},
     choices::{BREAK, choices, created},
+    logprobs::write_logprobs,
 };
 
 pub(in crate::chat) fn encode(response: &Response, out: &mut Vec<u8>) {

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use trilith_core::Begin;
 
 pub(in crate::chat) use crate::loose::{Number, Text};
-use crate::{openai_usage::WireUsage, typed};
+use crate::{choices::About, openai_usage::WireUsage, typed};
 
 /// A chunk or a whole body. What every chunk repeats stays unread after the first.
 #[derive(Debug, Deserialize)]
@@ -41,19 +41,8 @@ pub(in crate::chat) struct Answer<'a> {
 impl Answer<'_> {
     /// Learns what the answer says about itself; what is absent or empty leaves what is known.
     pub(in crate::chat) fn introduce(&self, begin: &mut Begin) {
-        let told = |known: &mut Option<Box<str>>, raw: Option<&RawValue>| {
-            let text =
-                raw.and_then(|raw| serde_json::from_str::<Text>(raw.get()).ok()).and_then(Text::filled);
-            if let Some(text) = text {
-                *known = Some(text.into());
-            }
-        };
-        told(&mut begin.upstream_id, self.id);
-        told(&mut begin.model, self.model);
-        told(&mut begin.service_tier, self.service_tier);
-        told(&mut begin.system_fingerprint, self.system_fingerprint);
-        let time = self.created.and_then(|raw| serde_json::from_str::<Number>(raw.get()).ok());
-        begin.created_at = time.and_then(|time| time.0).filter(|time| *time > 0).or(begin.created_at);
+        let Self { id, model, created, service_tier, system_fingerprint, .. } = *self;
+        About { id, model, created, service_tier, system_fingerprint }.introduce(begin);
     }
 
     /// The counts, from the usual place or from Groq's.

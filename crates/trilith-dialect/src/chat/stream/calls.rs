@@ -4,8 +4,8 @@
 
 use trilith_core::{Call, CallKind, DialectId, Event, Extra, Item, ItemBody, ItemStatus, Json, Loss};
 
-use super::assemble::Ends;
 use crate::{
+    assemble::Ends,
     chat::response::wire::{CallDelta, Called},
     names::Wrap,
 };

@@ -1,21 +1,22 @@
 //! One of the answers, as it comes: reasoning, then a message, then calls, in whatever pieces.
 
 use trilith_core::{
-    Error, Event, Extra, FinishReason, Item, ItemBody, ItemStatus, Logprob, Loss, Message, PartSpace,
-    PartStart, Reasoning, Role,
+    Error, Event, FinishReason, ItemBody, ItemStatus, Logprob, Loss, Message, PartSpace, PartStart,
+    Reasoning, Role,
 };
 
 use super::{
-    assemble::Ends,
     calls::Calls,
     details::{Details, Readable},
 };
 use crate::{
+    assemble::{self, Ends},
     chat::response::{
         pieces,
         wire::{AudioDelta, Choice, Content, ContentChunk, Delta},
     },
-    openai_error,
+    choices::finish_reason,
+    logprobs,
 };
 
 /// The state of one choice.
@@ -44,8 +45,12 @@ struct OpenMessage {
     parts: u32,
 }
 
-impl Said {
-    pub(super) fn new(number: u16) -> Self {
+impl assemble::Said for Said {
+    type Choice<'a> = Choice<'a>;
+
+    const MOST: u16 = 128;
+
+    fn new(number: u16) -> Self {
         Self {
             number,
             reasoning: None,
@@ -57,12 +62,12 @@ impl Said {
         }
     }
 
-    pub(super) const fn is_finished(&self) -> bool {
+    fn is_finished(&self) -> bool {
         self.finish.is_some()
     }
 
-    pub(super) fn take(&mut self, choice: Choice<'_>, ends: &mut Ends<'_>) -> Result<(), Error> {
-        let (tokens, declined) = choice.logprobs.map(pieces::logprobs).unwrap_or_default();
+    fn take(&mut self, choice: Choice<'_>, ends: &mut Ends<'_>) -> Result<(), Error> {
+        let (tokens, declined) = choice.logprobs.map(logprobs::logprobs).unwrap_or_default();
         if !declined.is_empty() {
             self.report(ends, "logprobs.refusal", "log-probabilities of a refusal are left out");
         }
@@ -87,11 +92,40 @@ impl Said {
             }
         }
         if let Some(word) = choice.finish_reason.filled() {
-            self.finish = Some(reason(&word, choice.stop_reason.filled())?);
+            self.finish = Some(finish_reason(&word, choice.stop_reason.filled())?);
         }
         Ok(())
     }
 
+    fn cut(&mut self, ends: &mut Ends<'_>) {
+        self.close_reasoning(ItemStatus::Incomplete, ends);
+        self.close_message(ItemStatus::Incomplete, ends);
+        self.calls.close(true, ends);
+    }
+
+    fn close(&mut self, ends: &mut Ends<'_>) -> Result<FinishReason, Error> {
+        let told = self.finish.clone().unwrap_or(FinishReason::Stop);
+        let cut =
+            matches!(told, FinishReason::Length | FinishReason::ContextWindow | FinishReason::ContentFilter);
+        ends.report_unknown(self.number, &told);
+        let status = if cut { ItemStatus::Incomplete } else { ItemStatus::Completed };
+        let spoken_last = self.message.is_some();
+        self.close_reasoning(if cut && !spoken_last { status } else { ItemStatus::Completed }, ends);
+        let calls = self.calls.close(cut, ends);
+        if !self.made_any && calls.made == 0 {
+            self.part(PartStart::Text, ends);
+        }
+        self.close_message(status, ends);
+        Ok(match told {
+            told if cut && calls.cut => told,
+            _ if calls.made > 0 => FinishReason::ToolCalls,
+            FinishReason::ToolCalls => FinishReason::Stop,
+            told => told,
+        })
+    }
+}
+
+impl Said {
     /// Reports a thing of this choice that has no place, once.
     fn report(&mut self, ends: &mut Ends<'_>, what: &str, why: &str) {
         if !self.reported {
@@ -123,8 +157,7 @@ impl Said {
         self.made_any = true;
         let number = self.number;
         self.reasoning.get_or_insert_with(|| {
-            let index = ends.next_item();
-            add(ends, index, number, ItemBody::Reasoning(Reasoning::default()));
+            let index = ends.add(number, ItemBody::Reasoning(Reasoning::default()));
             OpenReasoning { index, open: None, texts: 0, summaries: 0, details: Details::default() }
         })
     }
@@ -245,9 +278,8 @@ impl Said {
         self.made_any = true;
         let number = self.number;
         let message = self.message.get_or_insert_with(|| {
-            let index = ends.next_item();
             let head = Message { role: Role::Assistant, parts: Vec::new(), phase: None, name: None };
-            add(ends, index, number, ItemBody::Message(head));
+            let index = ends.add(number, ItemBody::Message(head));
             OpenMessage { index, open: None, parts: 0 }
         });
         if message.open != Some(start) {
@@ -262,7 +294,7 @@ impl Said {
     fn close_message(&mut self, status: ItemStatus, ends: &mut Ends<'_>) {
         if let Some(mut message) = self.message.take() {
             message.end_part(ends);
-            done(ends, message.index, status, Vec::new());
+            ends.done(message.index, status, Vec::new());
         }
     }
 
@@ -281,41 +313,8 @@ impl Said {
     fn close_reasoning(&mut self, status: ItemStatus, ends: &mut Ends<'_>) {
         if let Some(mut reasoning) = self.reasoning.take() {
             reasoning.end_part(ends);
-            done(ends, reasoning.index, status, reasoning.details.carriers());
+            ends.done(reasoning.index, status, reasoning.details.carriers());
         }
-    }
-
-    /// The answer was cut: closes what is open as incomplete.
-    pub(super) fn cut(&mut self, ends: &mut Ends<'_>) {
-        self.close_reasoning(ItemStatus::Incomplete, ends);
-        self.close_message(ItemStatus::Incomplete, ends);
-        self.calls.close(true, ends);
-    }
-
-    /// The answer is over: closes what is open and says why it ended (translation contract §12).
-    pub(super) fn close(&mut self, ends: &mut Ends<'_>) -> Result<FinishReason, Error> {
-        let told = self.finish.clone().unwrap_or(FinishReason::Stop);
-        let cut =
-            matches!(told, FinishReason::Length | FinishReason::ContextWindow | FinishReason::ContentFilter);
-        if let FinishReason::Other(word) = &told {
-            let why = format!("an unknown reason, '{word}', is taken for a stop");
-            let path = format!("choices[{}].finish_reason", self.number);
-            ends.out.push(Event::Loss(Loss::warn(path, why)));
-        }
-        let status = if cut { ItemStatus::Incomplete } else { ItemStatus::Completed };
-        let spoken_last = self.message.is_some();
-        self.close_reasoning(if cut && !spoken_last { status } else { ItemStatus::Completed }, ends);
-        let calls = self.calls.close(cut, ends);
-        if !self.made_any && calls.made == 0 {
-            self.part(PartStart::Text, ends);
-        }
-        self.close_message(status, ends);
-        Ok(match told {
-            told if cut && calls.cut => told,
-            _ if calls.made > 0 => FinishReason::ToolCalls,
-            FinishReason::ToolCalls => FinishReason::Stop,
-            told => told,
-        })
     }
 }
 
@@ -334,37 +333,4 @@ impl OpenMessage {
             ends.out.push(Event::PartDone { index: self.index, part, space: PartSpace::Content });
         }
     }
-}
-
-fn add(ends: &mut Ends<'_>, index: u32, choice: u16, body: ItemBody) {
-    let item = Box::new(Item { status: Some(ItemStatus::InProgress), ..Item::new(body) });
-    ends.out.push(Event::ItemAdded { index, choice, item });
-}
-
-fn done(ends: &mut Ends<'_>, index: u32, status: ItemStatus, carriers: Vec<trilith_core::Carrier>) {
-    ends.out.push(Event::ItemDone { index, status, carriers, detail: None, extra: Extra::EMPTY });
-}
-
-/// Longest unknown word that a report repeats, in characters.
-const WORD_SHOWN: usize = 40;
-
-/// What an upstream's finish word means.
-fn reason(word: &str, matched: Option<String>) -> Result<FinishReason, Error> {
-    Ok(match word {
-        "stop" => match matched {
-            Some(text) => FinishReason::StopString(Some(text.into())),
-            None => FinishReason::Stop,
-        },
-        "eos" | "eos_token" | "end_turn" => FinishReason::Stop,
-        "stop_sequence" => FinishReason::StopString(matched.map(Into::into)),
-        "length" | "max_tokens" => FinishReason::Length,
-        "model_length" => FinishReason::ContextWindow,
-        "tool_calls" | "function_call" => FinishReason::ToolCalls,
-        "content_filter" | "safety" => FinishReason::ContentFilter,
-        // Mistral and OpenRouter; DeepSeek.
-        "error" | "insufficient_system_resource" => {
-            return Err(openai_error::nonsense("an answer that ended in an error of its own"));
-        }
-        word => FinishReason::Other(word.chars().take(WORD_SHOWN).collect::<String>().into()),
-    })
 }

@@ -2,75 +2,34 @@
 
 use crate::{
     chat::response::wire::{Answer, Choice, Content, Delta, Number, Text},
-    mould::{Mould, Open},
-    scan::find_text,
     typed,
+    usual::{self, STAND_IN},
 };
 
-/// How often a form may turn out to be of no use before no other is looked for. Finding one costs as much as
-/// reading a chunk.
-const TRIES: u8 = 8;
+/// What the text of a chunk stands behind.
+const KEYS: [&str; 2] = ["\"reasoning_content\":", "\"content\":"];
 
-/// A text that no stream is expected to hold; it stands in where a chunk's own text was.
-const STAND_IN: &str = "\"trilith\"";
-
-/// The form of the last chunk that was nothing but a piece of text.
+/// The form of the last chunk that was nothing but a piece of text: the index of its choice, and whether the text
+/// is thought.
 #[derive(Debug, Default)]
-pub(super) struct Usual {
-    mould: Mould,
-    index: Number,
-    thinks: bool,
-    /// Forms found since one was of use.
-    tries: u8,
-}
+pub(super) struct Usual(usual::Usual<(Number, bool)>);
 
 impl Usual {
     /// What a chunk of the usual form says.
     pub(super) fn read(&mut self, data: &str) -> Option<Choice<'static>> {
-        let text = self.mould.fill(data)?.into_owned();
-        self.tries = 0;
-        let delta = if self.thinks {
+        let ((index, thinks), text) = self.0.read(data)?;
+        let delta = if thinks {
             Delta { reasoning_content: Text(Some(text)), ..Delta::default() }
         } else {
             Delta { content: Some(Content::Text(text)), ..Delta::default() }
         };
-        Some(Choice { index: self.index, delta: Some(delta), ..Choice::default() })
+        Some(Choice { index, delta: Some(delta), ..Choice::default() })
     }
 
-    /// Remembers the form of a chunk that was read, if it is of the usual kind. The place of the text is a
-    /// guess, so it is tried: with a stand-in there, the chunk must say the stand-in and nothing else.
+    /// Remembers the form of a chunk that was read, if it is of the usual kind.
     pub(super) fn learn(&mut self, data: &str) {
-        if self.tries == TRIES {
-            return;
-        }
-        let place = string_of(data, "\"reasoning_content\":").or_else(|| string_of(data, "\"content\":"));
-        // The first chunk of a stream is of a form of its own: it tells the role, and no text.
-        let Some(place) = place.filter(|place| place.len() > "\"\"".len()) else { return };
-        self.tries += 1;
-        let trial = [data.get(..place.start), Some(STAND_IN), data.get(place.end..)];
-        let trial: Option<String> = trial.into_iter().collect();
-        let Some(trial) = trial else { return };
-        let Ok(answer) = typed::from_str::<Answer<'_>>(&trial) else { return };
-        let Some((index, thinks)) = lone_text(&answer) else { return };
-        (self.index, self.thinks) = (index, thinks);
-        // Padding against reading the length of encrypted packets; nothing reads it.
-        let padding = string_of(data, "\"obfuscation\":");
-        let mut open = vec![(place, Open::Wanted)];
-        open.extend(padding.map(|place| (place, Open::String)));
-        self.mould.set(data, &mut open);
+        self.0.learn(data, &KEYS, |trial| lone_text(&typed::from_str::<Answer<'_>>(trial).ok()?));
     }
-}
-
-/// The place of the string behind the first such key.
-fn string_of(data: &str, key: &str) -> Option<std::ops::Range<usize>> {
-    let mut at = memchr::memmem::find(data.as_bytes(), key.as_bytes())? + key.len();
-    while data.as_bytes().get(at) == Some(&b' ') {
-        at += 1;
-    }
-    if data.as_bytes().get(at) != Some(&b'"') {
-        return None;
-    }
-    Some(at..find_text(data, at)?.end)
 }
 
 /// The index of the choice, and whether it is thought, when the stand-in is all that the answer says.
@@ -88,7 +47,7 @@ fn lone_text(answer: &Answer<'_>) -> Option<(Number, bool)> {
         return None;
     }
     let delta = delta.as_ref()?;
-    let stand_in = Some(STAND_IN.trim_matches('"'));
+    let stand_in = Some(STAND_IN);
     let content = match &delta.content {
         Some(Content::Text(text)) => Some(text.as_str()),
         Some(Content::Chunks(_)) => return None,

@@ -13,6 +13,7 @@ use crate::{
         response::{self, carriers, pieces, shared},
     },
     chunks::{write_end, write_loss},
+    logprobs::write_logprobs,
     scan::write_string,
     spelling,
 };
@@ -198,7 +199,7 @@ impl ChatWriter {
         };
         self.chunk(response, choice, out, said, |out| {
             out.extend_from_slice(b",\"logprobs\":{\"content\":");
-            pieces::write_logprobs(logprobs, out);
+            write_logprobs(logprobs, out);
             out.extend_from_slice(b",\"refusal\":null},\"finish_reason\":null");
         });
     }

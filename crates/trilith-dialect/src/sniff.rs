@@ -1,4 +1,4 @@
-//! What a tee reads from an answer that passes untouched.
+//! What a tee reads from an answer of choices (Chat Completions, Completions) that passes untouched.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use crate::{Sniffed, loose::Text, openai_usage::WireUsage, typed};
 
 /// Looks at one payload of a stream, or at a whole body. Most payloads hold none of the words that matter
 /// and are not parsed; of one with counts, nothing but the counts is.
-pub(super) fn sniff(data: &[u8], seen: &mut Sniffed) {
+pub(crate) fn sniff(data: &[u8], seen: &mut Sniffed) {
     static FINISH: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"finish_reason\""));
     static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"error\""));
     const LONGEST_DONE: usize = 16;

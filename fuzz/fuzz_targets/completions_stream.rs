@@ -1,0 +1,4 @@
+//! Runs `trilith_dialect::fuzzing::fuzz_completions_stream`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| trilith_dialect::fuzzing::fuzz_completions_stream(input));
