@@ -90,7 +90,7 @@ WRONG = {
     ),
     "a dialect of another version": (
         '[[providers]]\nname = "a"\ndialect = "converse"\nbase_url = "https://a"\n',
-        ['wrong.toml:3:11: providers[0].dialect: "converse" is not in this version', '"chat", "responses", "messages"'],
+        ['wrong.toml:3:11: providers[0].dialect: "converse" is not in this version', '"chat", "responses", "messages", "completions"'],
     ),
     "an address without a scheme": (
         '[[providers]]\nname = "a"\ndialect = "chat"\nbase_url = "example.com"\n',
@@ -290,7 +290,7 @@ def test_translate_says_what_was_probably_meant(trilith, name):
 
 def test_translate_lists_the_dialects_it_knows(trilith, file):
     said = refused(translate(trilith, "gemini", "chat", file("chat.json", CHAT)), 2)
-    assert "'gemini'" in said and "[possible values: chat, responses, messages]" in said
+    assert "'gemini'" in said and "[possible values: chat, responses, messages, completions]" in said
 
 
 # models

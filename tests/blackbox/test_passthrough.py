@@ -6,7 +6,7 @@ import pytest
 from configs import model, provider
 from harness import Tape
 
-PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses"}
+PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses", "completions": "/v1/completions"}
 # Spaces, order, escapes, numbers and unknown fields are the caller's.
 BODIES = {
     "chat": (
@@ -16,6 +16,10 @@ BODIES = {
     "responses": (
         '{ "input" : [ {"content":"h\\u00e9 \\ud83d\\ude00 é", "role":"user", "unknown_in": [1e2, 1.0, -0]} ],\n'
         '\t"store":false, "model": "outer", "zz_unknown":{"b":1,"a":[null, 0.10]} , "stream": %s }\n'
+    ),
+    "completions": (
+        '{ "prompt" : [ "h\\u00e9 \\ud83d\\ude00 é" ],\n'
+        '\t"model": "outer", "zz_unknown":{"b":1,"a":[null, 0.10]} ,"temperature":1.00, "stream": %s }\n'
     ),
 }
 WHOLE = b'{ "id":"x",  "zz_unknown": [1.0, 1e2],\n "object":"whatever","choices":[], "usage":{"prompt_tokens":1} }\n'
@@ -30,6 +34,12 @@ def played(body: bytes, kind: str, headers: str = "") -> bytes:
         f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
         f"{headers}\r\n"
     ).encode() + body
+
+
+@pytest.fixture(params=PATHS)
+def dialect(request) -> str:
+    """Each dialect in turn that has a body above."""
+    return request.param
 
 
 @pytest.fixture
@@ -99,7 +109,8 @@ PRIVATE = {
 
 def test_only_listed_headers_go_upstream(tape, dialect):
     upstream, http = tape(played(WHOLE, "application/json"))
-    passed = {"chat": {"openai-beta": "some=v1"}, "responses": {"x-codex-turn-metadata": "some"}}[dialect]
+    beta = {"openai-beta": "some=v1"}
+    passed = {"chat": beta, "responses": {"x-codex-turn-metadata": "some"}, "completions": beta}[dialect]
     http.post(PATHS[dialect], content=BODIES[dialect] % "false", headers={**JSON, **PRIVATE, **passed})
     lines = upstream.heads[0].decode().split("\r\n")[1:]
     headers = {name.lower(): value.strip() for name, value in (line.split(":", 1) for line in lines)}
@@ -148,8 +159,12 @@ def test_usage_of_what_passes_is_counted(gateway, dialect):
     server, _ = gateway("--- answer\ntext ok\nusage input=120 output=34\n", dialect)
     with server.http() as http:
         for stream in (False, True):
-            extra = {"stream_options": {"include_usage": True}} if stream and dialect == "chat" else {}
-            body = {"chat": {"messages": [{"role": "user", "content": "hi"}]}, "responses": {"input": "hi", "store": False}}
+            extra = {"stream_options": {"include_usage": True}} if stream and dialect != "responses" else {}
+            body = {
+                "chat": {"messages": [{"role": "user", "content": "hi"}]},
+                "responses": {"input": "hi", "store": False},
+                "completions": {"prompt": "hi"},
+            }
             http.post(PATHS[dialect], json={"model": "m", "stream": stream, **extra, **body[dialect]})
         metrics = http.get(f"{server.admin_url}/metrics").text
     assert 'road="passthrough"' in metrics

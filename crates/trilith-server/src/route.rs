@@ -77,6 +77,7 @@ async fn dispatch(asked: Asked, body: &mut Incoming, segments: &[&str]) -> Respo
         (&Method::POST, ["v1", "chat", "completions"]) => {
             ask(asked, body, DialectId::Chat, ModelAnswer).await
         }
+        (&Method::POST, ["v1", "completions"]) => ask(asked, body, DialectId::Completions, ModelAnswer).await,
         (&Method::POST, ["v1", "responses"]) => ask(asked, body, DialectId::Responses, ModelAnswer).await,
         (&Method::POST, ["v1", "messages"]) => ask(asked, body, DialectId::Messages, ModelAnswer).await,
         (&Method::POST, ["v1", "messages", "count_tokens"]) => {
@@ -139,7 +140,8 @@ fn not_served(segments: &[&str], client: DialectId, request_id: &str) -> Respons
         let error = Error::new(
             ErrorKind::NotFound,
             ErrorOrigin::Caller,
-            "no such path; Trilith serves /v1/responses, /v1/chat/completions, /v1/messages and /v1/models",
+            "no such path; Trilith serves /v1/responses, /v1/chat/completions, /v1/messages, /v1/completions and \
+             /v1/models",
         );
         return answer::error(&error, client, request_id);
     };
@@ -155,7 +157,7 @@ fn not_served(segments: &[&str], client: DialectId, request_id: &str) -> Respons
 fn methods(segments: &[&str]) -> Option<&'static str> {
     match segments {
         ["v1", "chat", "completions"]
-        | ["v1", "responses" | "messages"]
+        | ["v1", "responses" | "messages" | "completions"]
         | ["v1", "messages", "count_tokens"] => Some("POST"),
         ["v1", "responses", id] if id.starts_with("resp_") => Some("GET, DELETE"),
         ["v1", "responses", id, "cancel"] if id.starts_with("resp_") => Some("POST"),

@@ -108,6 +108,8 @@ pub(crate) enum DialectName {
     Responses,
     /// Anthropic Messages.
     Messages,
+    /// OpenAI Completions, the older wire.
+    Completions,
 }
 
 impl From<DialectName> for DialectId {
@@ -116,6 +118,7 @@ impl From<DialectName> for DialectId {
             DialectName::Chat => Self::Chat,
             DialectName::Responses => Self::Responses,
             DialectName::Messages => Self::Messages,
+            DialectName::Completions => Self::Completions,
         }
     }
 }

@@ -62,6 +62,7 @@ fn place(
         config::Dialect::Chat => DialectId::Chat,
         config::Dialect::Responses => DialectId::Responses,
         config::Dialect::Messages => DialectId::Messages,
+        config::Dialect::Completions => DialectId::Completions,
     };
     let Some(dialect) = trilith_dialect::dialect(dialect) else {
         return Err("its dialect is not part of this build".into());
@@ -70,6 +71,7 @@ fn place(
         config::Dialect::Chat => provider.paths.chat.clone(),
         config::Dialect::Responses => provider.paths.responses.clone(),
         config::Dialect::Messages => provider.paths.messages.clone(),
+        config::Dialect::Completions => provider.paths.completions.clone(),
     };
     let mut headers: Vec<_> =
         provider.headers.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect();

@@ -67,7 +67,13 @@ fn hint(options: &TranslateOptions, input: &[u8]) -> Option<&'static str> {
         DialectName::Messages if has(&["choices"]) => {
             return Some("it looks like Chat Completions: try --from chat");
         }
-        DialectName::Chat | DialectName::Responses | DialectName::Messages => {}
+        DialectName::Completions if has(&["messages"]) => {
+            return Some("it looks like Chat Completions: try --from chat");
+        }
+        DialectName::Completions if seems_responses => {
+            return Some("it looks like Responses: try --from responses");
+        }
+        DialectName::Chat | DialectName::Responses | DialectName::Messages | DialectName::Completions => {}
     }
     let text = input.trim_ascii_start();
     if !options.stream && [b"data:".as_slice(), b"event:", b":"].iter().any(|start| text.starts_with(start)) {
@@ -77,7 +83,7 @@ fn hint(options: &TranslateOptions, input: &[u8]) -> Option<&'static str> {
         return Some("it looks like an answer: add --response");
     }
     let answer = options.stream || options.response;
-    (answer && has(&["messages", "input"]))
+    (answer && has(&["messages", "input", "prompt"]))
         .then_some("it looks like a request: leave out --response and --stream")
 }
 

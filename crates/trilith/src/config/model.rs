@@ -125,6 +125,7 @@ pub(crate) enum Dialect {
     Chat,
     Responses,
     Messages,
+    Completions,
 }
 
 impl Dialect {
@@ -134,6 +135,7 @@ impl Dialect {
             Self::Chat => "chat",
             Self::Responses => "responses",
             Self::Messages => "messages",
+            Self::Completions => "completions",
         }
     }
 }
@@ -176,6 +178,7 @@ pub(crate) struct Paths {
     pub(crate) chat: Option<String>,
     pub(crate) responses: Option<String>,
     pub(crate) messages: Option<String>,
+    pub(crate) completions: Option<String>,
     pub(crate) models: Option<String>,
 }
 

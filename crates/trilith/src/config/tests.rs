@@ -262,7 +262,7 @@ fn the_documentation_names_every_key() {
     for key in catalogue::keys() {
         assert!(page.contains(&format!("- **`{}`**", key.name())), "{} is missing", key.path);
     }
-    assert!(page.contains("not in this version: completions"));
+    assert!(page.contains("not in this version: gemini"));
     assert!(page.contains("| `openrouter` | `chat` |"));
 }
 

@@ -54,6 +54,7 @@ impl Build {
             dialect: match dialect.as_str() {
                 "responses" => Dialect::Responses,
                 "messages" => Dialect::Messages,
+                "completions" => Dialect::Completions,
                 _ => Dialect::Chat,
             },
             base_url,
@@ -77,6 +78,7 @@ impl Build {
                 chat: self.text(&paths, "chat"),
                 responses: self.text(&paths, "responses"),
                 messages: self.text(&paths, "messages"),
+                completions: self.text(&paths, "completions"),
                 models: self.text(&paths, "models"),
             },
             quirks: self.quirks(&self.only(section, "quirks"), preset),

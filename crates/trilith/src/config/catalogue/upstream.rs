@@ -33,12 +33,13 @@ pub(super) static KEYS: &[Key] = &[
     Key::new(
         "providers[].dialect",
         Kind::Choice(
-            &["chat", "responses", "messages"],
-            &["completions", "gemini", "interactions", "converse"],
+            &["chat", "responses", "messages", "completions"],
+            &["gemini", "interactions", "converse"],
         ),
         r#""chat""#,
-        "What the upstream speaks: `chat` (Chat Completions), `responses` or `messages` (Anthropic's). Needed \
-         without `preset`.",
+        "What the upstream speaks: `chat` (Chat Completions), `responses`, `messages` (Anthropic's) or \
+         `completions` (the older wire, which continues one text and applies no chat template). Needed without \
+         `preset`.",
     ),
     Key::new(
         "providers[].base_url",
@@ -135,6 +136,12 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Text("path", check::url_path),
         r#""/messages""#,
         "Path of Messages.",
+    ),
+    Key::new(
+        "providers[].paths.completions",
+        Kind::Text("path", check::url_path),
+        r#""/completions""#,
+        "Path of Completions.",
     ),
     Key::new(
         "providers[].paths.models",

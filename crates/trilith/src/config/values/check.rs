@@ -209,7 +209,7 @@ pub(in super::super) fn header_name(text: &str) -> Verdict {
 }
 
 /// Top-level request fields without which a request is none.
-const NEEDED_FIELDS: &[&str] = &["model", "messages", "input", "stream"];
+const NEEDED_FIELDS: &[&str] = &["model", "messages", "input", "prompt", "stream"];
 
 pub(in super::super) fn field(text: &str) -> Verdict {
     if text.is_empty() || text.len() > 64 || !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
