@@ -18,6 +18,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("trilith-local", &["trilith-core"]),
     ("trilith-store", &["trilith-core"]),
     ("trilith-runtime", &["trilith-core"]),
+    ("trilith-schema", &["trilith-core"]),
     ("trilith-ops", &["trilith-core"]),
     ("trilith-server", &["trilith-core", "trilith-dialect", "trilith-runtime", "trilith-ops"]),
     ("trilith-mock", &["trilith-core", "trilith-dialect"]),

@@ -30,6 +30,30 @@ impl Abilities {
     };
 }
 
+/// How a target can be held to the form of its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// It holds to all of it by itself.
+    Whole,
+    /// It holds to a part of it by itself and is told the rest.
+    Part,
+    /// It does not, but it can be made to call a tool of that form.
+    Call,
+    /// It can only be told in words.
+    Words,
+}
+
+impl Abilities {
+    /// How a target of these abilities can be held to a form.
+    pub const fn hold(self) -> Hold {
+        match (self.json_schema, self.forced_tool_choice) {
+            (true, _) => Hold::Whole,
+            (false, true) => Hold::Call,
+            (false, false) => Hold::Words,
+        }
+    }
+}
+
 impl Default for Abilities {
     fn default() -> Self {
         Self::ALL

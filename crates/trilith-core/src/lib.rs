@@ -24,7 +24,7 @@ mod tool;
 mod turn;
 mod usage;
 
-pub use abilities::Abilities;
+pub use abilities::{Abilities, Hold};
 pub use completion::Completion;
 pub use dialect::DialectId;
 pub use error::{Error, ErrorKind, Origin as ErrorOrigin, Retry, UpstreamFault};
@@ -45,7 +45,8 @@ pub use pattern::Pattern;
 pub use pin::{Pin, PinRule};
 pub use ports::{
     BoxFuture, BoxStream, Clock, EventStream, Headers, Ids, InputPage, ItemPage, ModelCall, RelayAnswer,
-    RelayCall, Sealer, Spawn, Store, StoreError, StoredContext, TokenCount, Upstream, Wanted,
+    RelayCall, Schema, Schemas, Sealer, Spawn, Store, StoreError, StoredContext, TokenCount, Upstream,
+    Wanted,
 };
 pub use reasoning::{Carrier, CarrierKind, Origin, Reasoning};
 pub use response::{ApplyError, OutputItem, Response, ResponseState, Status};

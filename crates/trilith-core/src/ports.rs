@@ -5,7 +5,7 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc};
 use bytes::Bytes;
 use futures_core::Stream;
 
-use crate::{Abilities, DialectId, Error, Event, Item, Loss, Response, Turn};
+use crate::{Abilities, DialectId, Error, Event, Hold, Item, Json, Loss, Response, Settings, Turn};
 
 /// A future that owns its work and may move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -101,6 +101,12 @@ pub trait Upstream: Send + Sync {
     /// What it does by itself for a model of that (upstream's) name.
     fn abilities(&self, model: &str) -> Abilities;
 
+    /// How a model of that name can be held to the form of the text that these settings ask for.
+    fn holds(&self, model: &str, settings: &Settings) -> Hold {
+        let _ = settings;
+        self.abilities(model).hold()
+    }
+
     /// Calls a model.
     ///
     /// # Errors
@@ -128,6 +134,24 @@ pub trait Upstream: Send + Sync {
     /// # Errors
     /// The upstream cannot be reached or does not list models.
     fn models(&self) -> BoxFuture<'_, Result<Vec<Box<str>>, Error>>;
+}
+
+/// Holds texts to JSON Schemas.
+pub trait Schemas: Send + Sync {
+    /// Makes a schema ready to be held to.
+    ///
+    /// # Errors
+    /// Why no text can be held to it; for the caller to read.
+    fn ready(&self, schema: &Json) -> Result<Arc<dyn Schema>, Box<str>>;
+}
+
+/// A schema that texts are held to.
+pub trait Schema: Send + Sync {
+    /// Whether the text is JSON that matches.
+    ///
+    /// # Errors
+    /// Why it is not, in a few words with the place; for the caller and for the model to read.
+    fn check(&self, text: &str) -> Result<(), Box<str>>;
 }
 
 /// What a store may fail with. The text is for the log.

@@ -166,6 +166,21 @@ pub enum TextFormat {
     JsonSchema(OutputFormat),
 }
 
+impl TextFormat {
+    /// What a model is told that cannot be held to the form; `None` for free text.
+    pub fn in_words(&self) -> Option<String> {
+        match self {
+            Self::Text => None,
+            Self::JsonObject => Some("Answer with one JSON object and nothing else.".to_owned()),
+            Self::JsonSchema(format) => {
+                let schema = format.schema.as_ref().map_or("{}", Json::as_str);
+                let text = "Answer with one JSON value that matches this JSON Schema and nothing else:";
+                Some(format!("{text}\n{schema}"))
+            }
+        }
+    }
+}
+
 /// A schema the text must match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputFormat {

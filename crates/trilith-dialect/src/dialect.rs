@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use trilith_core::{
-    Abilities, DialectId, Error, Event, Headers, Loss, Response, Settings, StreamOptions, Tool, ToolKind,
-    Turn, Usage,
+    Abilities, DialectId, Error, Event, Headers, Hold, Loss, Response, Settings, StreamOptions, Tool,
+    ToolKind, Turn, Usage,
 };
 
 use crate::{capability::Capabilities, counting::Counting, names::NameMap, scan::Scan};
@@ -175,6 +175,12 @@ pub trait Dialect: Send + Sync {
     /// What a target of this dialect does by itself for a model that can be asked for `can`: what the wire can
     /// say, less what the place and the model do not take.
     fn abilities(&self, quirks: &Quirks, can: &Capabilities) -> Abilities;
+
+    /// How such a target can be held to the form of the text that these settings ask for.
+    fn holds(&self, quirks: &Quirks, can: &Capabilities, settings: &Settings) -> Hold {
+        let _ = settings;
+        self.abilities(quirks, can).hold()
+    }
 
     /// A turn in an upstream's bytes.
     ///

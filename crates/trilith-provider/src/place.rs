@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use sha2::{Digest, Sha256};
 use trilith_core::{
-    Abilities, BoxFuture, DialectId, Disposition, Error, EventStream, Loss, ModelCall, RelayAnswer,
+    Abilities, BoxFuture, DialectId, Disposition, Error, EventStream, Hold, Loss, ModelCall, RelayAnswer,
     RelayCall, TokenCount, Upstream, Wanted,
 };
 use trilith_dialect::{CapabilityTable, Counting, Dialect, Quirks, Target};
@@ -299,6 +299,10 @@ impl Upstream for Place {
 
     fn abilities(&self, model: &str) -> Abilities {
         self.0.dialect.abilities(&self.0.quirks, &self.0.capabilities.of(model))
+    }
+
+    fn holds(&self, model: &str, settings: &trilith_core::Settings) -> Hold {
+        self.0.dialect.holds(&self.0.quirks, &self.0.capabilities.of(model), settings)
     }
 
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<EventStream, Error>> {

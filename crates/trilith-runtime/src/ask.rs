@@ -3,15 +3,15 @@
 use std::{future::poll_fn, sync::Arc};
 
 use trilith_core::{
-    BoxFuture, DialectId, Error, EventStream, Headers, Item, Loss, ModelCall, Origin, TokenCount, Turn,
-    Upstream,
+    BoxFuture, DialectId, Error, EventStream, Headers, Item, Loss, ModelCall, Origin, Schemas, TokenCount,
+    Turn, Upstream,
 };
 
 use crate::{
     carriers::{self, Places},
-    emulate::{self, Draft, FanOut, Filters, Sent},
+    emulate::{self, Again, Draft, FanOut, Filters, Promise, Sent},
     failover::{Candidate, Failover, Tries},
-    start::refuse_losses,
+    start::{Runtime, refuse_losses},
 };
 
 /// A turn on its way.
@@ -23,8 +23,25 @@ pub(crate) struct Call {
     pub(crate) headers: Headers,
     /// How much text the context holds.
     pub(crate) input_bytes: usize,
-    /// As in [`crate::Runtime`].
-    pub(crate) max_choices: u16,
+    /// What the runtime lends to it.
+    pub(crate) lent: Lent,
+}
+
+/// What a call needs of the runtime; as in [`Runtime`].
+pub(crate) struct Lent {
+    schemas: Arc<dyn Schemas>,
+    max_choices: u16,
+    max_answer_bytes: usize,
+}
+
+impl From<&Runtime> for Lent {
+    fn from(runtime: &Runtime) -> Self {
+        Self {
+            schemas: Arc::clone(&runtime.schemas),
+            max_choices: runtime.max_choices,
+            max_answer_bytes: runtime.max_answer_bytes,
+        }
+    }
 }
 
 /// What a candidate answered.
@@ -46,6 +63,9 @@ pub(crate) struct Prepared {
     sent: Sent,
     losses: Vec<Loss>,
     way: Way,
+    promise: Option<Promise>,
+    /// The largest answer that is gathered, in bytes.
+    room: usize,
 }
 
 /// How an answer is asked for.
@@ -59,6 +79,28 @@ enum Way {
 impl Prepared {
     /// The answer as the caller is to see it.
     pub(crate) async fn answer(&mut self) -> Result<EventStream, Error> {
+        let mut answer = self.called().await?;
+        let Some(promise) = self.promise.take() else { return Ok(answer) };
+        answer.events = if self.call.stream {
+            promise.watch(answer.events)
+        } else {
+            promise.keep(answer.events, self.room, self.again())
+        };
+        Ok(answer)
+    }
+
+    /// What it takes to ask once more, where that can be done.
+    fn again(&mut self) -> Option<Again> {
+        let Way::One(filters) = &mut self.way else { return None };
+        Some(Again {
+            upstream: Arc::clone(&self.upstream),
+            call: self.call.clone(),
+            filters: std::mem::replace(filters, Filters::NONE),
+            sent: self.sent,
+        })
+    }
+
+    async fn called(&mut self) -> Result<EventStream, Error> {
         match &mut self.way {
             Way::One(filters) => {
                 let mut answer = self.upstream.call(self.call.clone()).await?;
@@ -123,11 +165,17 @@ impl Call {
     fn prepare(&mut self, place: usize, candidate: &Candidate, lone: bool) -> Result<Prepared, Error> {
         let mut input = if lone { std::mem::take(&mut self.context) } else { self.context.clone() };
         let carried = carriers::keep_native(&mut input, &self.places, origin(candidate).as_deref())?;
-        let mut draft = Draft::new(candidate, Arc::clone(&self.turn.settings), input, self.max_choices);
+        let mut draft = Draft::new(
+            candidate,
+            &*self.lent.schemas,
+            Arc::clone(&self.turn.settings),
+            input,
+            self.lent.max_choices,
+        );
         draft.losses = carried;
         emulate::rewrite(&mut draft)?;
         refuse_losses(self.strict, &draft.losses)?;
-        let losses = std::mem::take(&mut draft.losses);
+        let (losses, promise) = (std::mem::take(&mut draft.losses), draft.promise.take());
         let (turn, parts, filters) = draft.finish(Turn {
             completion: self.turn.completion.clone(),
             state: self.turn.state.clone(),
@@ -148,7 +196,8 @@ impl Call {
         } else {
             Way::Several(Some(FanOut::new(Arc::clone(&upstream), &call, parts, filters, sent)))
         };
-        Ok(Prepared { place, upstream, call, sent, losses, way })
+        let room = self.lent.max_answer_bytes;
+        Ok(Prepared { place, upstream, call, sent, losses, way, promise, room })
     }
 }
 

@@ -41,8 +41,7 @@ impl Runtime {
         let input_bytes = end::input_bytes(&turn.settings, &context);
         let mut losses = std::mem::take(&mut turn.losses);
         refuse_losses(strict, &losses)?;
-        let max_choices = self.max_choices;
-        let call = Call { turn, context, places, strict, headers, input_bytes, max_choices };
+        let call = Call { turn, context, places, strict, headers, input_bytes, lent: self.into() };
         let Asked { answer, place, losses: carried, .. } =
             call.ask(&candidates, failover, |prepared| prepared.count()).await?;
         losses.extend(carried);

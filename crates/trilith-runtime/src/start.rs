@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use trilith_core::{
     Clock, Created, DialectId, Error, ErrorKind, ErrorOrigin, Headers, Ids, Loss, Pin, RelayAnswer,
-    RelayCall, Response, ResponseId, Sealer, Spawn, Store, StoreError, Turn, Wanted,
+    RelayCall, Response, ResponseId, Schemas, Sealer, Spawn, Store, StoreError, Turn, Wanted,
 };
 
 use crate::{
@@ -32,6 +32,8 @@ pub struct Runtime {
     pub ids: Arc<dyn Ids>,
     /// Starts the task that ends a run whose client left.
     pub spawn: Arc<dyn Spawn>,
+    /// Holds texts to JSON Schemas.
+    pub schemas: Arc<dyn Schemas>,
     /// Which tools' results may go to local targets only.
     pub local_tools: Arc<LocalTools>,
     /// The most answers to one request that are asked for by calls of their own, where the upstream gives one to a
@@ -101,8 +103,7 @@ impl Runtime {
             // An answer that could not be kept would be paid for in vain.
             self.store.check(created.created_at).await.map_err(unstorable)?;
         }
-        let max_choices = self.max_choices;
-        let call = Call { turn, context, places, strict, headers, input_bytes, max_choices };
+        let call = Call { turn, context, places, strict, headers, input_bytes, lent: self.into() };
         let Asked { answer, place, origin, losses: carried } =
             call.ask(&candidates, failover, |prepared| Box::pin(prepared.answer())).await?;
         failover.answered(place);

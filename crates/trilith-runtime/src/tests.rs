@@ -9,6 +9,7 @@ mod failover;
 mod fakes;
 mod fan_outs;
 mod fold;
+mod forms;
 mod history;
 mod locality;
 mod names;

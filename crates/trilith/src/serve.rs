@@ -8,6 +8,7 @@ use trilith_ops::{
     TargetEntry, Traces,
 };
 use trilith_runtime::{LocalTools, Runtime};
+use trilith_schema::JsonSchemas;
 use trilith_server::{App, Limits, Listener, Offered, Workers};
 use trilith_store::{EnvelopeSealer, OpenError, Sqlite, Sync};
 
@@ -159,6 +160,7 @@ fn app(config: &Config, store: Arc<Sqlite>, places: Places, tasks: &Tasks) -> Re
         clock: Arc::new(SystemClock::new()),
         ids: Arc::new(SystemIds::default()),
         spawn: Arc::new(tasks.clone()),
+        schemas: Arc::new(JsonSchemas),
         local_tools: Arc::new(LocalTools::new(
             config.tools.iter().map(|tool| (tool.name.as_str(), tool.local_only)),
         )),

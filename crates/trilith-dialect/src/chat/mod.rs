@@ -10,11 +10,11 @@ mod tests;
 
 use std::borrow::Cow;
 
-use trilith_core::{Abilities, DialectId, Error, Event, Loss, Response, StreamOptions, Turn};
+use trilith_core::{Abilities, DialectId, Error, Event, Hold, Loss, Response, Settings, StreamOptions, Turn};
 
 use crate::{
     Capabilities, Dialect, Encoded, NameMap, Peek, Quirks, Reader, Sniffed, Target, Writer,
-    chunks::ChunkReader, json, openai_error, scan::Scan, sniff, spelling, values,
+    chunks::ChunkReader, json, openai_error, scan::Scan, schema, sniff, spelling, values,
 };
 
 /// The Chat Completions dialect.
@@ -55,6 +55,10 @@ impl Dialect for Chat {
             forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
             json_schema: can.json_schema && quirks.takes("response_format"),
         }
+    }
+
+    fn holds(&self, quirks: &Quirks, can: &Capabilities, settings: &Settings) -> Hold {
+        schema::openai(self.abilities(quirks, can), quirks.takes("response_format"), settings)
     }
 
     fn encode_request(&self, turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {

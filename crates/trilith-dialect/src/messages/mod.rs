@@ -14,7 +14,9 @@ mod tests;
 
 use std::borrow::Cow;
 
-use trilith_core::{Abilities, DialectId, Error, Event, Headers, Loss, Response, StreamOptions, Turn};
+use trilith_core::{
+    Abilities, DialectId, Error, Event, Headers, Hold, Loss, Response, Settings, StreamOptions, Turn,
+};
 
 use crate::{
     Capabilities, Counting, Dialect, Encoded, NameMap, Peek, Quirks, Reader, Sniffed, Target, Writer, json,
@@ -88,6 +90,10 @@ impl Dialect for Messages {
             forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
             json_schema: can.json_schema && quirks.takes("output_config"),
         }
+    }
+
+    fn holds(&self, quirks: &Quirks, can: &Capabilities, settings: &Settings) -> Hold {
+        request::holds(self.abilities(quirks, can), can, settings)
     }
 
     fn encode_request(&self, turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {

@@ -19,7 +19,7 @@ mod tool;
 
 use std::borrow::Cow;
 
-use trilith_core::{Abilities, DialectId, Error, Event, Loss, Response, StreamOptions, Turn};
+use trilith_core::{Abilities, DialectId, Error, Event, Hold, Loss, Response, Settings, StreamOptions, Turn};
 
 use crate::{
     capability::Capabilities,
@@ -27,7 +27,7 @@ use crate::{
     names::NameMap,
     openai_error,
     scan::Scan,
-    spelling,
+    schema, spelling,
 };
 
 pub use response::{encode_deleted, encode_item, encode_item_list};
@@ -81,6 +81,10 @@ impl Dialect for Responses {
             forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
             json_schema: can.json_schema && quirks.takes("text"),
         }
+    }
+
+    fn holds(&self, quirks: &Quirks, can: &Capabilities, settings: &Settings) -> Hold {
+        schema::openai(self.abilities(quirks, can), quirks.takes("text"), settings)
     }
 
     fn encode_request(&self, turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {

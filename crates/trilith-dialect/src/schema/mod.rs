@@ -2,6 +2,7 @@
 //! is said otherwise. They stay as they are wherever the wire takes them.
 
 mod expand;
+mod hold;
 mod lift;
 mod root;
 mod strict;
@@ -14,6 +15,7 @@ use std::fmt;
 use trilith_core::{Error, Json};
 
 pub(crate) use expand::expand;
+pub(crate) use hold::openai;
 pub(crate) use root::{is_wrapped, parameters, unwrap, wrap};
 pub(crate) use strict::{is_recursive, qualifies, strict_format};
 pub(crate) use walk::is_remark;

@@ -2,15 +2,16 @@
 
 use std::{cell::OnceCell, sync::Arc};
 
-use trilith_core::{Abilities, Item, Loss, Settings, Turn};
+use trilith_core::{Abilities, Hold, Item, Loss, Schemas, Settings, Turn};
 
-use super::{Filter, Filters, fan_out::Part};
+use super::{Filter, Filters, Promise, fan_out::Part};
 use crate::failover::Candidate;
 
 /// A request as one target will get it: what emulations rewrite.
 pub(crate) struct Draft<'a> {
     target: &'a Candidate,
     abilities: OnceCell<Abilities>,
+    pub(super) schemas: &'a dyn Schemas,
     /// What is asked for besides the items. Shared with the response until somebody writes to it.
     pub(crate) settings: Arc<Settings>,
     /// The whole context, oldest first.
@@ -22,11 +23,14 @@ pub(crate) struct Draft<'a> {
     /// The calls to make, where one will not do.
     pub(super) parts: Vec<Part>,
     filters: Filters,
+    /// What was promised of the text and has to be looked at.
+    pub(crate) promise: Option<Promise>,
 }
 
 impl<'a> Draft<'a> {
     pub(crate) fn new(
         target: &'a Candidate,
+        schemas: &'a dyn Schemas,
         settings: Arc<Settings>,
         input: Vec<Item>,
         max_choices: u16,
@@ -34,18 +38,25 @@ impl<'a> Draft<'a> {
         Self {
             target,
             abilities: OnceCell::new(),
+            schemas,
             settings,
             input,
             losses: Vec::new(),
             max_choices,
             parts: Vec::new(),
             filters: Filters::NONE,
+            promise: None,
         }
     }
 
     /// What the target does by itself.
     pub(crate) fn can(&self) -> Abilities {
         *self.abilities.get_or_init(|| self.target.upstream.abilities(&self.target.model))
+    }
+
+    /// How the target can be held to the form of the text.
+    pub(super) fn hold(&self) -> Hold {
+        self.target.upstream.holds(&self.target.model, &self.settings)
     }
 
     /// The settings, to be written to. The response keeps those that the caller wrote.

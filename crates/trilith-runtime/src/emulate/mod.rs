@@ -17,8 +17,10 @@ mod answers;
 mod draft;
 mod fan_out;
 mod filter;
+mod form;
 mod gauge;
 mod places;
+mod promise;
 mod single_call;
 mod stop;
 
@@ -29,6 +31,7 @@ pub(crate) use fan_out::FanOut;
 pub(crate) use filter::{Filter, Filters, Flow};
 pub(crate) use gauge::Sent;
 pub(crate) use places::no_sense;
+pub(crate) use promise::{Again, Promise};
 
 #[cfg(test)]
 pub(crate) use stop::StopCutter;
@@ -37,7 +40,7 @@ pub(crate) use stop::StopCutter;
 type Emulation = fn(&mut Draft<'_>) -> Result<(), Error>;
 
 /// What is emulated, from the caller's side to the wire.
-const EMULATIONS: &[Emulation] = &[fan_out::emulate, stop::emulate, single_call::emulate];
+const EMULATIONS: &[Emulation] = &[fan_out::emulate, stop::emulate, single_call::emulate, form::emulate];
 
 /// Rewrites a draft until its target can be told all of it.
 ///

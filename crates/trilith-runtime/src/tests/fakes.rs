@@ -13,9 +13,9 @@ use std::{
 use futures_util::{StreamExt, future, stream};
 use tokio::{sync::Semaphore, task::JoinHandle};
 use trilith_core::{
-    Abilities, BoxFuture, Clock, DialectId, Error, Event, EventStream, Ids, InputPage, Item, ItemPage, Loss,
-    ModelCall, RelayAnswer, RelayCall, Response, Sealer, Settings, Spawn, StateRef, Store, StoreError,
-    StoredContext, TokenCount, Turn, Upstream,
+    Abilities, BoxFuture, Clock, DialectId, Error, Event, EventStream, Hold, Ids, InputPage, Item, ItemPage,
+    Json, Loss, ModelCall, RelayAnswer, RelayCall, Response, Schema, Schemas, Sealer, Settings, Spawn,
+    StateRef, Store, StoreError, StoredContext, TokenCount, Turn, Upstream,
 };
 
 use crate::{Candidate, Failover, Request, Run, Runtime, Step};
@@ -34,6 +34,21 @@ impl Log {
 
     pub(super) fn lines(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
+    }
+}
+
+/// Holds texts to nothing but the braces of an object; a schema with the word `unready` holds none.
+struct Braces;
+
+impl Schemas for Braces {
+    fn ready(&self, schema: &Json) -> Result<Arc<dyn Schema>, Box<str>> {
+        if schema.as_str().contains("unready") { Err("it is unready".into()) } else { Ok(Arc::new(Self)) }
+    }
+}
+
+impl Schema for Braces {
+    fn check(&self, text: &str) -> Result<(), Box<str>> {
+        if text.starts_with('{') && text.ends_with('}') { Ok(()) } else { Err("it is no object".into()) }
     }
 }
 
@@ -263,6 +278,7 @@ pub(super) struct Scripted {
     dialect: Option<DialectId>,
     account: &'static str,
     abilities: Abilities,
+    hold: Option<Hold>,
     scripts: Mutex<VecDeque<Result<Script, Error>>>,
     pub(super) calls: Mutex<Vec<ModelCall>>,
     /// What it counts, one answer a question.
@@ -280,6 +296,7 @@ impl Scripted {
             dialect: Some(dialect),
             account: "account-1",
             abilities: Abilities::ALL,
+            hold: None,
             scripts: Mutex::default(),
             calls: Mutex::default(),
             counts: Mutex::default(),
@@ -296,6 +313,12 @@ impl Scripted {
     /// What it does by itself; everything, unless said here.
     pub(super) fn can(mut self, abilities: Abilities) -> Self {
         self.abilities = abilities;
+        self
+    }
+
+    /// How it holds to forms of texts; by its abilities, unless said here.
+    pub(super) fn holding(mut self, hold: Hold) -> Self {
+        self.hold = Some(hold);
         self
     }
 
@@ -366,6 +389,10 @@ impl Upstream for Scripted {
 
     fn abilities(&self, _: &str) -> Abilities {
         self.abilities
+    }
+
+    fn holds(&self, _: &str, _: &Settings) -> Hold {
+        self.hold.unwrap_or(self.abilities.hold())
     }
 
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<EventStream, Error>> {
@@ -496,6 +523,7 @@ impl World {
             clock: Arc::new(Fixed),
             ids: Arc::new(Fixed),
             spawn: Arc::clone(&tasks) as Arc<dyn Spawn>,
+            schemas: Arc::new(Braces),
             local_tools: Arc::default(),
             max_choices: 8,
             max_answer_bytes: 1 << 20,

@@ -66,7 +66,7 @@ fn write(turn: &Turn, target: &Target<'_>, wanted: Wanted) -> Result<Encoded, Er
         form: Form::Free,
     };
     encoder.refuse(settings)?;
-    encoder.form = encoder.form()?;
+    encoder.form = encoder.form();
     encoder.name_tools();
     let many = turn.input.len() + settings.tools.len();
     let mut body = Vec::with_capacity(4096 + many * ROOM);

@@ -25,6 +25,7 @@ mod write_tools;
 
 pub(super) use decode::{decode, decode_count};
 pub(super) use encode::{encode, encode_count};
+pub(super) use write_settings::holds;
 
 /// Marks, on an item, a field that belongs to the message around it.
 const MESSAGE_PREFIX: &str = "message.";

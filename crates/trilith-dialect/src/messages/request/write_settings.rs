@@ -1,15 +1,15 @@
 //! Sampling, limits and the form of the text, on the way out.
 
-use trilith_core::{Error, Json, Loss, OutputFormat, Settings, TextFormat};
+use trilith_core::{Abilities, Effort, Error, Hold, Json, Loss, OutputFormat, Settings, TextFormat};
 
-use super::{OUTPUT_PREFIX, decode::OWN, encode::Encoder, output_schema, write_thinking::Thinks};
-use crate::{json::Object, schema::Unfit};
+use super::{OUTPUT_PREFIX, THINKING, decode::OWN, encode::Encoder, output_schema, write_thinking::Thinks};
+use crate::{Capabilities, Thinking, json::Object, schema::Unfit};
 
 /// What is asked for where neither the caller nor the model's data says how much may be written: this wire
 /// requires a number (translation contract §10).
 const DEFAULT_MAX_TOKENS: u64 = 4096;
 
-/// What every JSON object matches.
+/// What stands for a schema that was not given.
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
 
 /// Where this wire's temperatures end.
@@ -103,10 +103,7 @@ impl Encoder<'_> {
             return Ok(());
         }
         if !self.takes("output_config") {
-            return match schema {
-                Some(_) => Err(no_schema()),
-                None => Ok(()),
-            };
+            return Ok(());
         }
         let mut config = out.object("output_config");
         config.optional_string("effort", effort.map(trilith_core::Effort::name));
@@ -123,41 +120,22 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// How the form of the text is asked for: by a schema, else in words (translation contract §9). What was
-    /// promised to match cannot rest on words.
-    pub(super) fn form(&mut self) -> Result<Form, Error> {
+    /// How the form of the text is asked for: by a schema, else in words (translation contract §9). Whoever
+    /// promised more than words has asked by other means before (see [`crate::Dialect::holds`]), or looks at the
+    /// answer.
+    pub(super) fn form(&mut self) -> Form {
         let turn = self.turn;
-        let native = self.target.can.json_schema;
-        let format = match &turn.settings.output.format {
-            None | Some(TextFormat::Text) => return Ok(Form::Free),
-            Some(TextFormat::JsonObject) if native => {
-                self.losses
-                    .push(Loss::emulate("text.format", "sent as a schema that any JSON object matches"));
-                return Ok(Form::Schema(Json::from_checked(ANY_OBJECT)));
-            }
-            Some(TextFormat::JsonObject) => {
-                self.losses.push(Loss::emulate("text.format", "the model is told in the instructions"));
-                return Ok(Form::Told("Answer with one JSON object and nothing else.".to_owned()));
-            }
-            Some(TextFormat::JsonSchema(format)) => format,
-        };
-        if native {
-            match self.output_schema(format) {
-                Ok(schema) => return Ok(Form::Schema(schema)),
-                Err(unfit) if format.strict == Some(true) => {
-                    return Err(unfit.refuse("text.format.schema", "invalid_json_schema"));
-                }
-                Err(_) => {}
-            }
-        } else if format.strict == Some(true) {
-            return Err(no_schema());
+        let Some(format) = &turn.settings.output.format else { return Form::Free };
+        if let TextFormat::JsonSchema(format) = format
+            && self.target.can.json_schema
+            && let Ok(schema) = self.output_schema(format)
+        {
+            return Form::Schema(schema);
         }
-        let why = "the model is told the schema in the instructions, but not held to it";
+        let Some(told) = format.in_words() else { return Form::Free };
+        let why = "the model is told in the instructions, but not held to it";
         self.losses.push(Loss::warn("text.format", why));
-        let schema = format.schema.as_ref().map_or("{}", |schema| schema.as_str());
-        Ok(Form::Told(format!(
-            "Answer with one JSON value that matches this JSON Schema and nothing else:\n{schema}"
-        )))
+        Form::Told(told)
     }
 
     /// The schema of the answer in this wire's words.
@@ -172,15 +150,32 @@ impl Encoder<'_> {
             self.losses.push(Loss::hint("text.format.description", "Messages has no place for it"));
         }
         if written.weaker {
-            let why = "Messages holds the text to a part of it; the rest is told to the model";
-            self.losses.push(Loss::warn("text.format.schema", why));
+            let why =
+                "Messages holds the text to a part of it; the rest is told to the model and looked at here";
+            self.losses.push(Loss::emulate("text.format.schema", why));
         }
         Ok(written.schema)
     }
 }
 
-fn no_schema() -> Error {
-    let text = "'text.format' asks for JSON that is sure to match, which this model's upstream cannot promise. \
-                Leave 'strict' out or choose a model with structured output.";
-    Error::bad_request("text.format", text).with_code("unsupported_parameter")
+/// How a model is held to the form of its text on this wire.
+pub(crate) fn holds(abilities: Abilities, can: &Capabilities, settings: &Settings) -> Hold {
+    if let Some(TextFormat::JsonSchema(format)) = &settings.output.format
+        && abilities.json_schema
+    {
+        let schema = format.schema.as_ref().filter(|_| format.name.is_some());
+        match schema.map(output_schema::written) {
+            None => return Hold::Whole,
+            Some(Ok(written)) if !written.weaker => return Hold::Whole,
+            Some(Ok(_)) => return Hold::Part,
+            Some(Err(_)) => {}
+        }
+    }
+    let reasoning = &settings.reasoning;
+    let asks = reasoning.effort.is_some_and(|effort| effort != Effort::None)
+        || reasoning.budget_tokens.is_some_and(|tokens| tokens > 0)
+        || settings.extra.get(OWN, THINKING).is_some_and(|thinking| thinking.as_str() != "null");
+    // The wire refuses to think and to be made to call at once.
+    let thinks = can.thinking == Thinking::Always || asks && can.thinking != Thinking::No;
+    if abilities.forced_tool_choice && !thinks { Hold::Call } else { Hold::Words }
 }
