@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod deltas;
 #[cfg(test)]
+mod index;
+#[cfg(test)]
 mod matrix;
 #[cfg(test)]
 mod order;

@@ -14,7 +14,7 @@ use crate::{
     names::NameMap,
     platform,
     responses::{
-        call_id::wire_call_id,
+        call_id::Met,
         item::{View, result_type, write_item},
         object::{Object, write_list},
         tool::{write_choice_mapped, write_tool_mapped},
@@ -133,6 +133,7 @@ fn write_items(
     let marks = Marks::of(items);
     let mut mark = 0;
     let lead = items.iter().position(|item| !platform::leads(item)).unwrap_or(items.len());
+    let mut met = Met::default();
     out.push(b'[');
     let start = out.len();
     for (n, item) in items.iter().enumerate() {
@@ -141,6 +142,7 @@ fn write_items(
             continue;
         }
         fitted::check_media(item, &path, &turn.settings.model, target.can)?;
+        let call_id = met.wire(item);
         let fit = fitted::item(item, n >= lead, &path, target.can, &mut encoded.losses)?;
         let item = fit.as_ref().unwrap_or(item);
         let trimmed = marks.trim(item, &mut mark, &path, &mut encoded.losses);
@@ -148,16 +150,28 @@ fn write_items(
         if out.len() > start {
             out.push(b',');
         }
-        write_one(out, item, target, &mut encoded.names);
+        write_one(out, item, call_id.as_deref(), target, &mut encoded.names);
     }
     out.push(b']');
     Ok(())
 }
 
-fn write_one(out: &mut Vec<u8>, item: &Item, target: &Target<'_>, names: &mut NameMap) {
-    let mut view =
-        View { request: true, logprobs: true, encrypted: true, status: item.status, ..View::default() };
-    let (call_id, name);
+fn write_one(
+    out: &mut Vec<u8>,
+    item: &Item,
+    call_id: Option<&str>,
+    target: &Target<'_>,
+    names: &mut NameMap,
+) {
+    let mut view = View {
+        call_id,
+        request: true,
+        logprobs: true,
+        encrypted: true,
+        status: item.status,
+        ..View::default()
+    };
+    let name;
     let mut changed = None;
     if !target.quirks.custom_tools {
         changed = functions::stand_in(item);
@@ -172,18 +186,12 @@ fn write_one(out: &mut Vec<u8>, item: &Item, target: &Target<'_>, names: &mut Na
     let item = changed.as_ref().unwrap_or(item);
     match &item.body {
         ItemBody::Call(call) => {
-            call_id = call.call_id.as_deref().map(wire_call_id);
-            view.call_id = call_id.as_deref();
             if matches!(call.kind, CallKind::Function | CallKind::Custom) {
                 let keep = target.quirks.custom_tools;
                 let group = call.namespace.as_deref();
                 name = names.outward(group.filter(|_| !keep), &call.name);
                 view.name = Some((group.filter(|_| keep), &name));
             }
-        }
-        ItemBody::Result(result) => {
-            call_id = result.call_id.as_deref().map(wire_call_id);
-            view.call_id = call_id.as_deref();
         }
         // The names of tools that come in items are those of the wire, like any other's.
         ItemBody::ToolsChange(change) if target.quirks.custom_tools => {
