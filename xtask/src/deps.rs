@@ -13,6 +13,7 @@ use crate::Report;
 const MAP: &[(&str, &[&str])] = &[
     ("trilith-core", &[]),
     ("trilith-dialect", &["trilith-core"]),
+    ("trilith-document", &["trilith-core"]),
     ("trilith-net", &["trilith-core"]),
     ("trilith-provider", &["trilith-core", "trilith-dialect", "trilith-net"]),
     ("trilith-local", &["trilith-core"]),
@@ -64,6 +65,8 @@ const SOLE_USERS: &[(&str, &str)] = &[
     ("llama-cpp-sys-2", "trilith-local"),
     ("libsqlite3-sys", "trilith-store"),
     ("rusqlite", "trilith-store"),
+    ("pdf-extract", "trilith-document"),
+    ("lopdf", "trilith-document"),
 ];
 
 /// Runs `cargo metadata` in `root` and holds its answer to the map.

@@ -1,5 +1,7 @@
 //! What a target does by itself. What it does not is emulated or refused by the runtime.
 
+use crate::Reads;
+
 /// What a target does by itself for one of its models: what its wire can say, its place takes and the model
 /// follows. The default is a target that does everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub struct Abilities {
     pub forced_tool_choice: bool,
     /// Holds its text to a JSON Schema.
     pub json_schema: bool,
+    /// Takes of media.
+    pub reads: Reads,
 }
 
 impl Abilities {
@@ -27,6 +31,7 @@ impl Abilities {
         blank_stop_strings: true,
         forced_tool_choice: true,
         json_schema: true,
+        reads: Reads::ALL,
     };
 }
 

@@ -13,6 +13,7 @@ mod ids;
 mod item;
 mod json;
 mod loss;
+mod media;
 mod part;
 mod pattern;
 mod pin;
@@ -37,6 +38,7 @@ pub use item::{
 };
 pub use json::Json;
 pub use loss::{Disposition, Loss};
+pub use media::{DocumentText, Fetch, Fetched, Reads};
 pub use part::{
     Annotation, AnnotationKind, Audio, CacheMark, File, Image, Logprob, MediaSource, Part, PartKind, Text,
     TopLogprob,

@@ -55,6 +55,10 @@ pub struct Capabilities {
     pub strict_tools: bool,
     /// Whether it reads PDF documents.
     pub pdf: bool,
+    /// Whether it takes images by their address, where its wire does.
+    pub image_urls: bool,
+    /// Whether it takes documents by their address, where its wire does.
+    pub document_urls: bool,
     /// Media types of images that it reads; empty for a model without eyes.
     pub image_types: Cow<'static, [Cow<'static, str>]>,
     /// The most output tokens it takes, where known. More is never asked for.
@@ -91,6 +95,8 @@ pub static ALL_CAPABILITIES: Capabilities = Capabilities {
     schema_refs: true,
     strict_tools: true,
     pdf: true,
+    image_urls: true,
+    document_urls: true,
     image_types: Cow::Borrowed(&IMAGES),
     max_output_tokens: None,
     usual_output_tokens: None,

@@ -11,6 +11,7 @@ use crate::{
     carriers::{self, Places},
     emulate::{self, Again, Draft, FanOut, Filters, Promise, Sent},
     failover::{Candidate, Failover, Tries},
+    media::Media,
     start::{Runtime, refuse_losses},
 };
 
@@ -19,6 +20,7 @@ pub(crate) struct Call {
     pub(crate) turn: Turn,
     pub(crate) context: Vec<Item>,
     pub(crate) places: Places,
+    pub(crate) media: Media,
     pub(crate) strict: bool,
     pub(crate) headers: Headers,
     /// How much text the context holds.
@@ -141,7 +143,7 @@ impl Call {
                 Some(same) if same.place == place => prepared.insert(same),
                 _ => {
                     let lone = candidates.len() == 1;
-                    let made = self.prepare(place, candidate, lone);
+                    let made = self.prepare(place, candidate, lone).await;
                     // What this candidate cannot take, an earlier one could: its failure is what ends the request.
                     prepared.insert(made.map_err(|error| earlier.take().unwrap_or(error))?)
                 }
@@ -162,9 +164,11 @@ impl Call {
 
     /// The call for one candidate: what it cannot read is left out, what it cannot do is emulated. A lone
     /// candidate takes the context itself, others a copy.
-    fn prepare(&mut self, place: usize, candidate: &Candidate, lone: bool) -> Result<Prepared, Error> {
+    async fn prepare(&mut self, place: usize, candidate: &Candidate, lone: bool) -> Result<Prepared, Error> {
         let mut input = if lone { std::mem::take(&mut self.context) } else { self.context.clone() };
-        let carried = carriers::keep_native(&mut input, &self.places, origin(candidate).as_deref())?;
+        let mut carried = carriers::keep_native(&mut input, &self.places, origin(candidate).as_deref())?;
+        let reads = candidate.upstream.abilities(&candidate.model).reads;
+        carried.extend(self.media.fit(&mut input, &self.places, reads).await?);
         let mut draft = Draft::new(
             candidate,
             &*self.lent.schemas,

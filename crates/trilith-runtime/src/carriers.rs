@@ -74,6 +74,15 @@ impl Places {
         }
     }
 
+    /// The path of a part of the item at `place` of the context.
+    pub(crate) fn part(&self, place: usize, part: usize) -> String {
+        let item = self.item(place);
+        if place < self.history || self.client != DialectId::Responses {
+            return item;
+        }
+        format!("{item}.content[{part}]")
+    }
+
     /// The path of the carrier of the item at `place` of the context.
     fn carrier(&self, place: usize) -> String {
         let item = self.item(place);

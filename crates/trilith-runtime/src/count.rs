@@ -41,7 +41,8 @@ impl Runtime {
         let input_bytes = end::input_bytes(&turn.settings, &context);
         let mut losses = std::mem::take(&mut turn.losses);
         refuse_losses(strict, &losses)?;
-        let call = Call { turn, context, places, strict, headers, input_bytes, lent: self.into() };
+        let media = self.media();
+        let call = Call { turn, context, places, media, strict, headers, input_bytes, lent: self.into() };
         let Asked { answer, place, losses: carried, .. } =
             call.ask(&candidates, failover, |prepared| prepared.count()).await?;
         losses.extend(carried);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use trilith_core::{
-    Clock, Created, DialectId, Error, ErrorKind, ErrorOrigin, Headers, Ids, Loss, Pin, RelayAnswer,
-    RelayCall, Response, ResponseId, Schemas, Sealer, Spawn, Store, StoreError, Turn, Wanted,
+    Clock, Created, DialectId, DocumentText, Error, ErrorKind, ErrorOrigin, Fetch, Headers, Ids, Loss, Pin,
+    RelayAnswer, RelayCall, Response, ResponseId, Schemas, Sealer, Spawn, Store, StoreError, Turn, Wanted,
 };
 
 use crate::{
@@ -34,6 +34,10 @@ pub struct Runtime {
     pub spawn: Arc<dyn Spawn>,
     /// Holds texts to JSON Schemas.
     pub schemas: Arc<dyn Schemas>,
+    /// Takes text out of documents, where this process can.
+    pub documents: Option<Arc<dyn DocumentText>>,
+    /// Fetches addresses, where the operator allows it.
+    pub fetch: Option<Arc<dyn Fetch>>,
     /// Which tools' results may go to local targets only.
     pub local_tools: Arc<LocalTools>,
     /// The most answers to one request that are asked for by calls of their own, where the upstream gives one to a
@@ -103,7 +107,8 @@ impl Runtime {
             // An answer that could not be kept would be paid for in vain.
             self.store.check(created.created_at).await.map_err(unstorable)?;
         }
-        let call = Call { turn, context, places, strict, headers, input_bytes, lent: self.into() };
+        let media = self.media();
+        let call = Call { turn, context, places, media, strict, headers, input_bytes, lent: self.into() };
         let Asked { answer, place, origin, losses: carried } =
             call.ask(&candidates, failover, |prepared| Box::pin(prepared.answer())).await?;
         failover.answered(place);

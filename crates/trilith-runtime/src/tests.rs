@@ -12,6 +12,7 @@ mod fold;
 mod forms;
 mod history;
 mod locality;
+mod media;
 mod names;
 mod pure;
 mod runs;

@@ -28,6 +28,9 @@ pub(crate) enum Command {
     Mock(MockOptions),
     /// Print every configuration key with its meaning, or a file to begin with.
     Config(DescribeOptions),
+    /// Do one piece of work for a server that started this process.
+    #[command(hide = true)]
+    Worker(WorkerOptions),
 }
 
 /// Where the configuration comes from.
@@ -97,6 +100,21 @@ pub(crate) struct DescribeOptions {
     /// Print a commented file to begin with instead.
     #[arg(long)]
     pub(crate) sample: bool,
+}
+
+/// `trilith worker`.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct WorkerOptions {
+    /// The work.
+    #[arg(value_enum)]
+    pub(crate) work: Work,
+}
+
+/// What a worker can do.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Work {
+    /// Write the text of the PDF on standard input to standard output.
+    PdfText,
 }
 
 /// The dialects that this version speaks.

@@ -13,6 +13,7 @@ mod ports;
 mod say;
 mod serve;
 mod translate;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Translate(options) => translate::run(&options),
         Command::Mock(options) => mock::run(options),
         Command::Config(options) => check::describe(&options),
+        Command::Worker(options) => return worker::run(options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -20,6 +20,7 @@ use crate::{
     places::{self, Places},
     ports::{SystemClock, SystemIds, Tasks, unix_seconds},
     say::{self, Failure},
+    worker,
 };
 
 /// Serves until the process is asked to end.
@@ -161,6 +162,8 @@ fn app(config: &Config, store: Arc<Sqlite>, places: Places, tasks: &Tasks) -> Re
         ids: Arc::new(SystemIds::default()),
         spawn: Arc::new(tasks.clone()),
         schemas: Arc::new(JsonSchemas),
+        documents: worker::documents(),
+        fetch: None,
         local_tools: Arc::new(LocalTools::new(
             config.tools.iter().map(|tool| (tool.name.as_str(), tool.local_only)),
         )),

@@ -1,6 +1,6 @@
 //! What images and documents a model reads.
 
-use trilith_core::{Error, File, Image, MediaSource};
+use trilith_core::{Error, File, Image, MediaSource, Reads};
 
 use super::Capabilities;
 
@@ -45,6 +45,11 @@ fn refuse(model: &str, at: &str, what: &str) -> Error {
 }
 
 impl Capabilities {
+    /// What the model reads of media, where its wire can say it.
+    pub(crate) const fn reads(&self) -> Reads {
+        Reads { pdf: self.pdf, image_urls: self.image_urls, document_urls: self.document_urls }
+    }
+
     /// Refuses an image that the model does not read. The type of one that is fetched is for the upstream to
     /// judge.
     ///

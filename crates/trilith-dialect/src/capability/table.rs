@@ -36,6 +36,10 @@ pub struct Change {
     pub strict_tools: Option<bool>,
     /// [`Capabilities::pdf`].
     pub pdf: Option<bool>,
+    /// [`Capabilities::image_urls`].
+    pub image_urls: Option<bool>,
+    /// [`Capabilities::document_urls`].
+    pub document_urls: Option<bool>,
     /// [`Capabilities::image_types`].
     pub image_types: Option<Vec<Cow<'static, str>>>,
     /// [`Capabilities::max_output_tokens`].
@@ -64,6 +68,8 @@ impl Change {
         schema_refs: None,
         strict_tools: None,
         pdf: None,
+        image_urls: None,
+        document_urls: None,
         image_types: None,
         max_output_tokens: None,
         usual_output_tokens: None,
@@ -89,6 +95,8 @@ impl Change {
         set(&mut can.schema_refs, self.schema_refs.as_ref());
         set(&mut can.strict_tools, self.strict_tools.as_ref());
         set(&mut can.pdf, self.pdf.as_ref());
+        set(&mut can.image_urls, self.image_urls.as_ref());
+        set(&mut can.document_urls, self.document_urls.as_ref());
         set(&mut can.thinking, self.thinking.as_ref());
         set(&mut can.efforts, self.efforts.as_ref());
         if let Some(types) = &self.image_types {

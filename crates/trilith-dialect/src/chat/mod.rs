@@ -10,7 +10,9 @@ mod tests;
 
 use std::borrow::Cow;
 
-use trilith_core::{Abilities, DialectId, Error, Event, Hold, Loss, Response, Settings, StreamOptions, Turn};
+use trilith_core::{
+    Abilities, DialectId, Error, Event, Hold, Loss, Reads, Response, Settings, StreamOptions, Turn,
+};
 
 use crate::{
     Capabilities, Dialect, Encoded, NameMap, Peek, Quirks, Reader, Sniffed, Target, Writer,
@@ -54,6 +56,7 @@ impl Dialect for Chat {
             blank_stop_strings: true,
             forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
             json_schema: can.json_schema && quirks.takes("response_format"),
+            reads: Reads { document_urls: false, ..can.reads() },
         }
     }
 

@@ -10,7 +10,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use trilith_core::{Abilities, DialectId, Error, Event, Loss, Response, StreamOptions, Turn};
+use trilith_core::{Abilities, DialectId, Error, Event, Loss, Reads, Response, StreamOptions, Turn};
 
 use crate::{
     Capabilities, Dialect, Encoded, NameMap, Peek, Quirks, Reader, Sniffed, Target, Writer,
@@ -49,7 +49,7 @@ impl Dialect for Completions {
         request::decode(body)
     }
 
-    fn abilities(&self, quirks: &Quirks, _can: &Capabilities) -> Abilities {
+    fn abilities(&self, quirks: &Quirks, can: &Capabilities) -> Abilities {
         Abilities {
             several_answers: quirks.takes("n"),
             single_tool_call: true,
@@ -58,6 +58,8 @@ impl Dialect for Completions {
             // The encoder refuses tools and forms by name: nothing can stand in for them here.
             forced_tool_choice: true,
             json_schema: true,
+            // A prompt is text, which is what can be said of a PDF.
+            reads: Reads { pdf: false, document_urls: false, ..can.reads() },
         }
     }
 

@@ -89,6 +89,7 @@ impl Dialect for Messages {
             blank_stop_strings: false,
             forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
             json_schema: can.json_schema && quirks.takes("output_config"),
+            reads: can.reads(),
         }
     }
 

@@ -80,6 +80,7 @@ impl Dialect for Responses {
             blank_stop_strings: true,
             forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
             json_schema: can.json_schema && quirks.takes("text"),
+            reads: can.reads(),
         }
     }
 

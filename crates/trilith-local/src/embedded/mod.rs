@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use futures_core::Stream;
 use trilith_core::{
-    Abilities, Begin, BoxFuture, Clock, DialectId, Disposition, Error, EventStream, Loss, ModelCall,
+    Abilities, Begin, BoxFuture, Clock, DialectId, Disposition, Error, EventStream, Loss, ModelCall, Reads,
     RelayAnswer, RelayCall, TokenCount, Upstream,
 };
 
@@ -101,7 +101,15 @@ impl Upstream for Embedded {
     }
 
     fn abilities(&self, _: &str) -> Abilities {
-        Abilities { several_answers: false, forced_tool_choice: false, json_schema: false, ..Abilities::ALL }
+        // Text only: of a PDF its text can be said.
+        let reads = Reads { pdf: false, document_urls: false, ..Reads::ALL };
+        Abilities {
+            several_answers: false,
+            forced_tool_choice: false,
+            json_schema: false,
+            reads,
+            ..Abilities::ALL
+        }
     }
 
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<EventStream, Error>> {

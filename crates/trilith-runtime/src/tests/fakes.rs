@@ -524,6 +524,8 @@ impl World {
             ids: Arc::new(Fixed),
             spawn: Arc::clone(&tasks) as Arc<dyn Spawn>,
             schemas: Arc::new(Braces),
+            documents: None,
+            fetch: None,
             local_tools: Arc::default(),
             max_choices: 8,
             max_answer_bytes: 1 << 20,

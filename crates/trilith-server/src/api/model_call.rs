@@ -6,10 +6,10 @@ use std::{borrow::Cow, sync::Arc};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use hyper::body::Incoming;
-use trilith_core::{DialectId, Error, Headers, Pin, Status, Turn, Wanted};
-use trilith_dialect::{Dialect, Peek, dialect, rate_limits, scan};
+use trilith_core::{DialectId, Error, ErrorKind, ErrorOrigin, Headers, Pin, Reads, Status, Turn, Wanted};
+use trilith_dialect::{Capabilities, Dialect, Peek, Quirks, dialect, rate_limits, scan};
 use trilith_ops::{Principal, Road as MeteredRoad, Route};
-use trilith_runtime::{Candidate, Held, Request, Road, Run, plan, relay};
+use trilith_runtime::{Candidate, Held, Request, Road, Run, may_need_fitting, needs_fitting, plan, relay};
 
 use crate::{
     admit,
@@ -53,6 +53,10 @@ pub(crate) async fn answer(asked: Asked, body: &mut Incoming, client: DialectId,
     })
 }
 
+fn unacceptable(text: impl Into<Cow<'static, str>>) -> Error {
+    Error::new(ErrorKind::BadRequest, ErrorOrigin::Caller, text)
+}
+
 /// Ends an exchange with an error.
 fn fail(exchange: &mut Exchange, error: &Error, client: &dyn Dialect) {
     exchange.error(error);
@@ -70,19 +74,10 @@ struct ModelCall<'a> {
 impl ModelCall<'_> {
     async fn run(&self, bytes: Bytes, exchange: &mut Option<Exchange>) -> Result<Response<Answer>, Error> {
         let limits = scan::Limits { depth: self.app.limits.depth, ..scan::Limits::default() };
-        let scanned = scan::scan(&bytes, &limits).map_err(|error| {
-            Error::new(
-                trilith_core::ErrorKind::BadRequest,
-                trilith_core::ErrorOrigin::Caller,
-                format!("the body is not acceptable JSON: {error}"),
-            )
-        })?;
+        let scanned = scan::scan(&bytes, &limits)
+            .map_err(|error| unacceptable(format!("the body is not acceptable JSON: {error}")))?;
         if scanned.root() != scan::Kind::Object {
-            return Err(Error::new(
-                trilith_core::ErrorKind::BadRequest,
-                trilith_core::ErrorOrigin::Caller,
-                "the body must be a JSON object",
-            ));
+            return Err(unacceptable("the body must be a JSON object"));
         }
         // Bytes that pass lose nothing, so the wish is granted on either road; a wrong one is told on either.
         let strict = self.asks_strictness()?;
@@ -95,7 +90,8 @@ impl ModelCall<'_> {
             });
         let mut failover = RouteFailover::new(self.app, &route);
         let headers = self.forwarded();
-        if roads.all(|road| road == Road::Passthrough) {
+        let passes = roads.all(|road| road == Road::Passthrough);
+        if passes && !self.needs_fitting(&candidates, &headers, &bytes) {
             let stream = peek.stream && self.wanted == Wanted::Answer;
             let asked = peek.model.clone().unwrap_or_default();
             let held = self.held(pin.clone(), &candidates, &headers, &bytes)?;
@@ -205,6 +201,27 @@ impl ModelCall<'_> {
         let candidates =
             candidates.ok_or_else(|| Error::internal("a route names a provider that is not there"))?;
         Ok((route, candidates))
+    }
+
+    /// Whether a target could not take the media of a body that may pass. Only a body that looks like it is read; one
+    /// that cannot be is for the target to judge.
+    fn needs_fitting(&self, candidates: &[Candidate], headers: &Headers, bytes: &[u8]) -> bool {
+        // What the caller's own wire cannot say is not in the body.
+        let said = self.client.abilities(&Quirks::default(), &Capabilities::default()).reads;
+        let reads = candidates.iter().map(|candidate| {
+            let reads = candidate.upstream.abilities(&candidate.model).reads;
+            Reads {
+                pdf: reads.pdf || !said.pdf,
+                image_urls: reads.image_urls || !said.image_urls,
+                document_urls: reads.document_urls || !said.document_urls,
+            }
+        });
+        let mut lacking = reads.filter(|reads| may_need_fitting(bytes, *reads)).peekable();
+        if lacking.peek().is_none() {
+            return false;
+        }
+        let Ok(turn) = self.decode(headers, bytes) else { return false };
+        lacking.any(|reads| needs_fitting(&turn.input, reads))
     }
 
     /// What holds a request whose bytes may pass to local targets. Its history is read only where a target could

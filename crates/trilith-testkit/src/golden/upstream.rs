@@ -60,6 +60,8 @@ fn set(row: &mut Change, name: &str, value: &Value) -> Option<()> {
         "schema_refs" => Some(&mut row.schema_refs),
         "strict_tools" => Some(&mut row.strict_tools),
         "pdf" => Some(&mut row.pdf),
+        "image_urls" => Some(&mut row.image_urls),
+        "document_urls" => Some(&mut row.document_urls),
         _ => None,
     };
     if let Some(flag) = flag {

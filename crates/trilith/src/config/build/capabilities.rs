@@ -40,6 +40,8 @@ impl Build {
             schema_refs: self.said(section, "schema_refs"),
             strict_tools: self.said(section, "strict_tools"),
             pdf: self.said(section, "pdf"),
+            image_urls: self.said(section, "image_urls"),
+            document_urls: self.said(section, "document_urls"),
             max_output_tokens: most,
             usual_output_tokens: most,
             thinking,

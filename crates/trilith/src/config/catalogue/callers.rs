@@ -146,7 +146,24 @@ pub(super) static KEYS: &[Key] = &[
         "Whether schemas may refer to their own parts by `$ref`; otherwise references are written out.",
     ),
     Key::new("capabilities[].strict_tools", Kind::Flag, "false", "Whether tools can be declared strict."),
-    Key::new("capabilities[].pdf", Kind::Flag, "false", "Whether it reads PDF documents."),
+    Key::new(
+        "capabilities[].pdf",
+        Kind::Flag,
+        "false",
+        "Whether it reads PDF documents; where not, it is sent their text.",
+    ),
+    Key::new(
+        "capabilities[].image_urls",
+        Kind::Flag,
+        "false",
+        "Whether it takes images by their address; where not, `[fetch]` decides whether they are fetched for it.",
+    ),
+    Key::new(
+        "capabilities[].document_urls",
+        Kind::Flag,
+        "false",
+        "Whether it takes documents by their address; where not, `[fetch]` decides whether they are fetched for it.",
+    ),
     Key::new(
         "capabilities[].image_types",
         Kind::List("media type", check::image_type),
