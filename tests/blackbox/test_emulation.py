@@ -156,3 +156,89 @@ def test_more_stop_strings_than_the_upstream_takes(gateway, dialect, stream):
     assert answer.content[0].text == "Before "
     assert (answer.stop_reason, answer.stop_sequence) == ("stop_sequence", "STOP")
     assert "stop" not in upstream.bodies()[0]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_client_that_reads_the_stop_string_is_told_which_one_it_was(gateway, dialect, stream):
+    server, _ = gateway("--- answer\ntext Before ST\ntext OP after\nusage input=3 output=9\n", dialect)
+    asked = {"model": "m", "max_tokens": 50, "messages": HI, "stop_sequences": ["HALT", "STOP"]}
+    with server.anthropic() as client:
+        if stream:
+            with client.messages.stream(**asked) as running:
+                answer = running.get_final_message()
+        else:
+            answer = client.messages.create(**asked)
+    assert answer.content[0].text == "Before "
+    assert (answer.stop_reason, answer.stop_sequence) == ("stop_sequence", "STOP")
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_no_output_is_an_empty_answer_and_no_call(gateway, dialect, stream):
+    server, upstream = gateway("--- answer\ntext never\n", dialect)
+    with server.anthropic() as client:
+        asked = {"model": "m", "max_tokens": 0, "messages": HI}
+        if stream:
+            with client.messages.stream(**asked) as running:
+                answer = running.get_final_message()
+        else:
+            answer = client.messages.create(**asked)
+    assert (answer.content, answer.stop_reason, answer.usage.output_tokens) == ([], "max_tokens", 0)
+    assert upstream.requests() == []
+
+
+TOO_LONG = "--- answer times 2\nerror 400 context_length_exceeded prompt is too long\n\n--- answer\ntext It fits.\n"
+TURNS = [{"role": role, "content": f"{role} {turn}"} for turn in range(6) for role in ("user", "assistant")]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_conversation_that_is_too_long_is_shortened_if_asked_for(gateway, single_turns, stream):
+    server, upstream = gateway(TOO_LONG, single_turns)
+    asked = {"model": "m", "input": [*TURNS, *HI], "truncation": "auto", "instructions": "Be kind."}
+    with server.openai() as client:
+        if stream:
+            with client.responses.stream(**asked) as running:
+                answer = [event for event in running][-1].response
+        else:
+            answer = client.responses.create(**asked)
+        assert answer.output_text == "It fits." and answer.truncation == "auto"
+        # What was left out is still there for whoever reads the conversation.
+        kept = client.responses.input_items.list(answer.id, limit=100).data
+    assert len(kept) == len(TURNS) + 1
+    sent = [len(str(body["messages"])) for body in upstream.bodies()]
+    assert sent[0] > sent[1] > sent[2]
+    assert all("Be kind." in str(body) and "'hi'" in str(body) for body in upstream.bodies())
+
+
+def test_a_conversation_that_is_too_long_is_refused_otherwise(gateway, single_turns):
+    server, upstream = gateway(TOO_LONG, single_turns)
+    with server.openai() as client, pytest.raises(openai.BadRequestError) as refused:
+        client.responses.create(model="m", input=[*TURNS, *HI])
+    assert refused.value.code == "context_length_exceeded"
+    assert len(upstream.requests()) == 1
+
+
+@pytest.fixture(params=["chat", "messages"])
+def single_turns(request) -> str:
+    """Dialects whose upstreams shorten nothing."""
+    return request.param
+
+
+UNFORCED = '\n[[capabilities]]\nmodel = "*"\nforced_tool_choice = false\n'
+
+
+def test_a_forced_choice_is_left_to_the_model_if_the_caller_agrees(gateway, single):
+    server, upstream = gateway("--- answer\ntext No.\n", single, UNFORCED)
+    asked = {"model": "m", "messages": HI, "tools": [CHAT_TOOL], "tool_choice": "required"}
+    with server.openai() as client:
+        with pytest.raises(openai.BadRequestError) as refused:
+            client.chat.completions.create(**asked)
+        assert refused.value.param == "tool_choice" and upstream.requests() == []
+        agreed = {"x-trilith-unforced": "true"}
+        raw = client.chat.completions.with_raw_response.create(**asked, extra_headers=agreed)
+        assert raw.parse().choices[0].message.content == "No."
+        assert raw.headers["x-trilith-warning"].startswith("tool_choice;")
+        with pytest.raises(openai.BadRequestError):
+            client.chat.completions.create(**asked, extra_headers={**agreed, "x-trilith-strict": "true"})
+        with pytest.raises(openai.BadRequestError) as refused:
+            client.chat.completions.create(**asked, extra_headers={"x-trilith-unforced": "perhaps"})
+        assert refused.value.param == "x-trilith-unforced"

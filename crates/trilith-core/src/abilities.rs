@@ -1,4 +1,5 @@
-//! What a target does by itself. What it does not is emulated or refused by the runtime.
+//! What a target does by itself and a client can be shown. What lies between them is emulated or refused by the
+//! runtime.
 
 use crate::Reads;
 
@@ -14,12 +15,18 @@ pub struct Abilities {
     pub stop_strings: usize,
     /// Takes stop strings that are nothing but white space.
     pub blank_stop_strings: bool,
+    /// Says which stop string ended its answer.
+    pub names_stop_string: bool,
     /// Can be made to call a tool.
     pub forced_tool_choice: bool,
     /// Holds its text to a JSON Schema.
     pub json_schema: bool,
     /// Takes of media.
     pub reads: Reads,
+    /// Takes a request for no output at all (a limit of 0 tokens).
+    pub empty_answers: bool,
+    /// Leaves out what is oldest of a conversation that is too long, if asked to.
+    pub truncation: bool,
 }
 
 impl Abilities {
@@ -29,9 +36,12 @@ impl Abilities {
         single_tool_call: true,
         stop_strings: usize::MAX,
         blank_stop_strings: true,
+        names_stop_string: true,
         forced_tool_choice: true,
         json_schema: true,
         reads: Reads::ALL,
+        empty_answers: true,
+        truncation: true,
     };
 }
 
@@ -63,4 +73,11 @@ impl Default for Abilities {
     fn default() -> Self {
         Self::ALL
     }
+}
+
+/// What a client's dialect has words for in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shows {
+    /// Which stop string ended it.
+    pub stop_string: bool,
 }

@@ -25,7 +25,7 @@ mod tool;
 mod turn;
 mod usage;
 
-pub use abilities::{Abilities, Hold};
+pub use abilities::{Abilities, Hold, Shows};
 pub use completion::Completion;
 pub use dialect::DialectId;
 pub use error::{Error, ErrorKind, Origin as ErrorOrigin, Retry, UpstreamFault};

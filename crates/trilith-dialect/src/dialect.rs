@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use trilith_core::{
-    Abilities, DialectId, Error, Event, Headers, Hold, Loss, Response, Settings, StreamOptions, Tool,
+    Abilities, DialectId, Error, Event, Headers, Hold, Loss, Response, Settings, Shows, StreamOptions, Tool,
     ToolKind, Turn, Usage,
 };
 
@@ -181,6 +181,9 @@ pub trait Dialect: Send + Sync {
         let _ = settings;
         self.abilities(quirks, can).hold()
     }
+
+    /// What this dialect's clients can be shown of an answer.
+    fn shows(&self) -> Shows;
 
     /// A turn in an upstream's bytes.
     ///

@@ -1,15 +1,20 @@
 //! A turn on its way through its candidates: what each of them is sent, until one answers.
 
-use std::{future::poll_fn, sync::Arc};
+use std::{
+    future::{poll_fn, ready},
+    sync::Arc,
+};
 
+use futures_util::stream;
 use trilith_core::{
-    BoxFuture, DialectId, Error, EventStream, Headers, Item, Loss, ModelCall, Origin, Schemas, TokenCount,
-    Turn, Upstream,
+    BoxFuture, DialectId, Error, ErrorKind, EventStream, Headers, Item, Loss, ModelCall, Origin, Schemas,
+    TokenCount, Turn, Upstream,
 };
 
 use crate::{
     carriers::{self, Places},
-    emulate::{self, Again, Draft, FanOut, Filters, Promise, Sent},
+    emulate::{self, Again, Draft, FanOut, Filters, Finished, Promise, Sent, Terms},
+    end,
     failover::{Candidate, Failover, Tries},
     media::Media,
     start::{Runtime, refuse_losses},
@@ -27,22 +32,18 @@ pub(crate) struct Call {
     pub(crate) input_bytes: usize,
     /// What the runtime lends to it.
     pub(crate) lent: Lent,
+    pub(crate) terms: Terms,
 }
 
 /// What a call needs of the runtime; as in [`Runtime`].
 pub(crate) struct Lent {
     schemas: Arc<dyn Schemas>,
-    max_choices: u16,
     max_answer_bytes: usize,
 }
 
 impl From<&Runtime> for Lent {
     fn from(runtime: &Runtime) -> Self {
-        Self {
-            schemas: Arc::clone(&runtime.schemas),
-            max_choices: runtime.max_choices,
-            max_answer_bytes: runtime.max_answer_bytes,
-        }
+        Self { schemas: Arc::clone(&runtime.schemas), max_answer_bytes: runtime.max_answer_bytes }
     }
 }
 
@@ -55,6 +56,8 @@ pub(crate) struct Asked<T> {
     pub(crate) origin: Arc<Origin>,
     /// What the call could not carry to it.
     pub(crate) losses: Vec<Loss>,
+    /// How much text it was sent.
+    pub(crate) input_bytes: usize,
 }
 
 /// What one candidate is sent.
@@ -68,10 +71,17 @@ pub(crate) struct Prepared {
     promise: Option<Promise>,
     /// The largest answer that is gathered, in bytes.
     room: usize,
+    /// How often the oldest turns may still be left out.
+    cuts: u8,
 }
+
+/// How often the oldest turns are left out, a quarter of the conversation each time, until one gives up.
+const MOST_CUTS: u8 = 8;
 
 /// How an answer is asked for.
 enum Way {
+    /// Not at all: it is empty.
+    Empty,
     /// By one call.
     One(Filters),
     /// By several.
@@ -81,7 +91,7 @@ enum Way {
 impl Prepared {
     /// The answer as the caller is to see it.
     pub(crate) async fn answer(&mut self) -> Result<EventStream, Error> {
-        let mut answer = self.called().await?;
+        let mut answer = self.fitting().await?;
         let Some(promise) = self.promise.take() else { return Ok(answer) };
         answer.events = if self.call.stream {
             promise.watch(answer.events)
@@ -102,8 +112,34 @@ impl Prepared {
         })
     }
 
-    async fn called(&mut self) -> Result<EventStream, Error> {
+    /// The answer to a conversation that fits; one that is too long is shortened, if that is wished.
+    async fn fitting(&mut self) -> Result<EventStream, Error> {
+        let mut gone = 0;
+        loop {
+            match self.try_once().await {
+                Err(error) if error.kind == ErrorKind::ContextTooLong => match self.shorten() {
+                    0 => return Err(error),
+                    more => gone += more,
+                },
+                Err(error) => return Err(error),
+                Ok(mut answer) => {
+                    if gone > 0 {
+                        let why =
+                            format!("the conversation was too long: its oldest {gone} items are left out");
+                        answer.losses.push(Loss::emulate("input", why));
+                    }
+                    return Ok(answer);
+                }
+            }
+        }
+    }
+
+    async fn try_once(&mut self) -> Result<EventStream, Error> {
         match &mut self.way {
+            Way::Empty => {
+                let events = stream::once(ready(Ok(emulate::empty_answer(self.sent))));
+                Ok(EventStream { losses: Vec::new(), headers: Headers::new(), events: Box::pin(events) })
+            }
             Way::One(filters) => {
                 let mut answer = self.upstream.call(self.call.clone()).await?;
                 answer.events = filters.over(answer.events, self.sent);
@@ -117,6 +153,19 @@ impl Prepared {
                 answer.ok_or_else(|| Error::internal("an answer was taken twice"))
             }
         }
+    }
+
+    /// Leaves out the oldest turns, if that is wished and possible; says how many items that are.
+    fn shorten(&mut self) -> usize {
+        let Some(left) = self.cuts.checked_sub(1) else { return 0 };
+        self.cuts = left;
+        let turn = Arc::make_mut(&mut self.call.turn);
+        let gone = emulate::shorten(&mut turn.input);
+        self.sent.input_bytes = end::input_bytes(&turn.settings, &turn.input);
+        if let Way::Several(Some(calls)) = &mut self.way {
+            calls.restart(&self.call.turn, self.sent);
+        }
+        gone
     }
 
     /// How many tokens the input is, where the target can say.
@@ -152,7 +201,8 @@ impl Call {
                 Ok(answer) => {
                     let losses = std::mem::take(&mut ready.losses);
                     let origin = origin(candidate).unwrap_or_else(|| no_wire(candidate));
-                    return Ok(Asked { answer, place, origin, losses });
+                    let input_bytes = ready.sent.input_bytes;
+                    return Ok(Asked { answer, place, origin, losses, input_bytes });
                 }
                 Err(error) => {
                     earlier = Some(error.clone());
@@ -169,19 +219,11 @@ impl Call {
         let mut carried = carriers::keep_native(&mut input, &self.places, origin(candidate).as_deref())?;
         let reads = candidate.upstream.abilities(&candidate.model).reads;
         carried.extend(self.media.fit(&mut input, &self.places, reads).await?);
-        let mut draft = Draft::new(
-            candidate,
-            &*self.lent.schemas,
-            Arc::clone(&self.turn.settings),
-            input,
-            self.lent.max_choices,
-        );
+        let mut draft = Draft::new(candidate, &*self.lent.schemas, self.terms, &self.turn, input);
         draft.losses = carried;
         emulate::rewrite(&mut draft)?;
         refuse_losses(self.strict, &draft.losses)?;
-        let (losses, promise) = (std::mem::take(&mut draft.losses), draft.promise.take());
-        let (turn, parts, filters) = draft.finish(Turn {
-            completion: self.turn.completion.clone(),
+        let Finished { turn, parts, empty, shortens, filters, losses, promise } = draft.finish(Turn {
             state: self.turn.state.clone(),
             stream: self.turn.stream,
             ..Turn::default()
@@ -195,13 +237,16 @@ impl Call {
             headers: self.headers.clone(),
         };
         let upstream = Arc::clone(&candidate.upstream);
-        let way = if parts.is_empty() {
+        let way = if empty {
+            Way::Empty
+        } else if parts.is_empty() {
             Way::One(filters)
         } else {
             Way::Several(Some(FanOut::new(Arc::clone(&upstream), &call, parts, filters, sent)))
         };
         let room = self.lent.max_answer_bytes;
-        Ok(Prepared { place, upstream, call, sent, losses, way, promise, room })
+        let cuts = if shortens { MOST_CUTS } else { 0 };
+        Ok(Prepared { place, upstream, call, sent, losses, way, promise, room, cuts })
     }
 }
 

@@ -7,6 +7,7 @@ use trilith_core::{Error, Headers, Loss, Pin, TokenCount};
 use crate::{
     ask::{Asked, Call},
     carriers::{self, Places},
+    emulate::Terms,
     end,
     failover::Failover,
     start::{Request, Runtime, refuse_losses},
@@ -33,7 +34,17 @@ impl Runtime {
     /// # Errors
     /// What the turn holds cannot be read or sent, or no candidate answered.
     pub async fn count(&self, request: Request, failover: &mut dyn Failover) -> Result<Counted, Error> {
-        let Request { tenant, client, mut turn, candidates, pin, strict, headers } = request;
+        let Request {
+            tenant,
+            client,
+            shows,
+            mut turn,
+            candidates,
+            pin,
+            strict,
+            forced_choice_may_go,
+            headers,
+        } = request;
         let mut context = std::mem::take(&mut turn.input);
         let places = Places { client, history: 0, input: None };
         let pin = self.confine(pin, &mut context, &places, &turn.settings.model, &candidates, failover)?;
@@ -41,8 +52,9 @@ impl Runtime {
         let input_bytes = end::input_bytes(&turn.settings, &context);
         let mut losses = std::mem::take(&mut turn.losses);
         refuse_losses(strict, &losses)?;
-        let media = self.media();
-        let call = Call { turn, context, places, media, strict, headers, input_bytes, lent: self.into() };
+        let terms = Terms { shows, forced_choice_may_go, max_choices: self.max_choices };
+        let (media, lent) = (self.media(), self.into());
+        let call = Call { turn, context, places, media, strict, headers, input_bytes, lent, terms };
         let Asked { answer, place, losses: carried, .. } =
             call.ask(&candidates, failover, |prepared| prepared.count()).await?;
         losses.extend(carried);

@@ -97,7 +97,7 @@ fn tool_bytes(tool: &Tool) -> usize {
 }
 
 /// How much text an item holds, in bytes.
-fn text_bytes(item: &Item) -> usize {
+pub(crate) fn text_bytes(item: &Item) -> usize {
     let part = |part: &trilith_core::Part| match &part.kind {
         PartKind::Text(text) => text.text.len(),
         PartKind::Refusal(text) => text.len(),

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use trilith_core::{
     Clock, Created, DialectId, DocumentText, Error, ErrorKind, ErrorOrigin, Fetch, Headers, Ids, Loss, Pin,
-    RelayAnswer, RelayCall, Response, ResponseId, Schemas, Sealer, Spawn, Store, StoreError, Turn, Wanted,
+    RelayAnswer, RelayCall, Response, ResponseId, Schemas, Sealer, Shows, Spawn, Store, StoreError, Turn,
+    Wanted,
 };
 
 use crate::{
     ask::{Asked, Call},
     carriers::{self, Places},
+    emulate::Terms,
     end,
     failover::{Candidate, Failover, Tries},
     history,
@@ -53,6 +55,8 @@ pub struct Request {
     pub tenant: Arc<str>,
     /// The client's dialect.
     pub client: DialectId,
+    /// What the client can be shown.
+    pub shows: Shows,
     /// The turn as decoded; its input is what this request brought.
     pub turn: Turn,
     /// Who may serve it, best first.
@@ -61,6 +65,8 @@ pub struct Request {
     pub pin: Option<Arc<Pin>>,
     /// Whether a loss is an error.
     pub strict: bool,
+    /// Whether the caller agreed that a forced tool choice is left to a model that cannot be forced.
+    pub forced_choice_may_go: bool,
     /// Client headers that may go upstream.
     pub headers: Headers,
 }
@@ -73,7 +79,17 @@ impl Runtime {
     /// only and there is none, or no candidate answered.
     /// Nothing is stored then.
     pub async fn start(&self, request: Request, failover: &mut dyn Failover) -> Result<Run, Error> {
-        let Request { tenant, client, mut turn, candidates, pin, strict, headers } = request;
+        let Request {
+            tenant,
+            client,
+            shows,
+            mut turn,
+            candidates,
+            pin,
+            strict,
+            forced_choice_may_go,
+            headers,
+        } = request;
         let keep = check_state(client, &mut turn)?;
         let streamed = turn.stream.stream;
         let history = history::load(&*self.store, &tenant, &turn).await?;
@@ -91,25 +107,17 @@ impl Runtime {
         let input_bytes = end::input_bytes(&turn.settings, &context);
         let taken = TakenIds::of(&context);
 
-        let settings = Arc::clone(&turn.settings);
-        let created = Created {
-            id,
-            created_at: i64::try_from(unix_ms / 1000).unwrap_or(i64::MAX),
-            settings: Arc::clone(&settings),
-            store: keep,
-            background: false,
-            previous_response_id: turn.state.previous_response_id.clone(),
-            conversation: turn.state.conversation.clone(),
-        };
+        let created = created(id, unix_ms, keep, &turn);
         let mut losses = std::mem::take(&mut turn.losses);
         refuse_losses(strict, &losses)?;
         if keep {
             // An answer that could not be kept would be paid for in vain.
             self.store.check(created.created_at).await.map_err(unstorable)?;
         }
-        let media = self.media();
-        let call = Call { turn, context, places, media, strict, headers, input_bytes, lent: self.into() };
-        let Asked { answer, place, origin, losses: carried } =
+        let terms = Terms { shows, forced_choice_may_go, max_choices: self.max_choices };
+        let (media, lent) = (self.media(), self.into());
+        let call = Call { turn, context, places, media, strict, headers, input_bytes, lent, terms };
+        let Asked { answer, place, origin, losses: carried, input_bytes } =
             call.ask(&candidates, failover, |prepared| Box::pin(prepared.answer())).await?;
         failover.answered(place);
         losses.extend(carried);
@@ -146,6 +154,18 @@ impl Runtime {
             })?;
         }
         Ok(run)
+    }
+}
+
+fn created(id: Box<str>, unix_ms: u64, store: bool, turn: &Turn) -> Created {
+    Created {
+        id,
+        created_at: i64::try_from(unix_ms / 1000).unwrap_or(i64::MAX),
+        settings: Arc::clone(&turn.settings),
+        store,
+        background: false,
+        previous_response_id: turn.state.previous_response_id.clone(),
+        conversation: turn.state.conversation.clone(),
     }
 }
 

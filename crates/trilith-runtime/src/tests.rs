@@ -15,6 +15,7 @@ mod locality;
 mod media;
 mod names;
 mod pure;
+mod rewrites;
 mod runs;
 mod single_calls;
 mod stops;

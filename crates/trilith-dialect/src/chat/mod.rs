@@ -11,7 +11,7 @@ mod tests;
 use std::borrow::Cow;
 
 use trilith_core::{
-    Abilities, DialectId, Error, Event, Hold, Loss, Reads, Response, Settings, StreamOptions, Turn,
+    Abilities, DialectId, Error, Event, Hold, Loss, Reads, Response, Settings, Shows, StreamOptions, Turn,
 };
 
 use crate::{
@@ -54,14 +54,21 @@ impl Dialect for Chat {
             single_tool_call: can.single_tool_call && quirks.takes("parallel_tool_calls"),
             stop_strings: if quirks.takes("stop") { can.stop_strings_of(values::MAX_STOPS) } else { 0 },
             blank_stop_strings: true,
+            names_stop_string: false,
             forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
             json_schema: can.json_schema && quirks.takes("response_format"),
             reads: Reads { document_urls: false, ..can.reads() },
+            empty_answers: false,
+            truncation: false,
         }
     }
 
     fn holds(&self, quirks: &Quirks, can: &Capabilities, settings: &Settings) -> Hold {
         schema::openai(self.abilities(quirks, can), quirks.takes("response_format"), settings)
+    }
+
+    fn shows(&self) -> Shows {
+        Shows { stop_string: false }
     }
 
     fn encode_request(&self, turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {

@@ -10,7 +10,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use trilith_core::{Abilities, DialectId, Error, Event, Loss, Reads, Response, StreamOptions, Turn};
+use trilith_core::{Abilities, DialectId, Error, Event, Loss, Reads, Response, Shows, StreamOptions, Turn};
 
 use crate::{
     Capabilities, Dialect, Encoded, NameMap, Peek, Quirks, Reader, Sniffed, Target, Writer,
@@ -55,12 +55,19 @@ impl Dialect for Completions {
             single_tool_call: true,
             stop_strings: if quirks.takes("stop") { values::MAX_STOPS } else { 0 },
             blank_stop_strings: true,
+            names_stop_string: false,
             // The encoder refuses tools and forms by name: nothing can stand in for them here.
             forced_tool_choice: true,
             json_schema: true,
             // A prompt is text, which is what can be said of a PDF.
             reads: Reads { pdf: false, document_urls: false, ..can.reads() },
+            empty_answers: true,
+            truncation: false,
         }
+    }
+
+    fn shows(&self) -> Shows {
+        Shows { stop_string: false }
     }
 
     fn encode_request(&self, turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {

@@ -15,7 +15,7 @@ mod tests;
 use std::borrow::Cow;
 
 use trilith_core::{
-    Abilities, DialectId, Error, Event, Headers, Hold, Loss, Response, Settings, StreamOptions, Turn,
+    Abilities, DialectId, Error, Event, Headers, Hold, Loss, Response, Settings, Shows, StreamOptions, Turn,
 };
 
 use crate::{
@@ -87,14 +87,21 @@ impl Dialect for Messages {
             single_tool_call: can.single_tool_call && quirks.takes("tool_choice"),
             stop_strings: if quirks.takes("stop_sequences") { can.stop_strings_of(usize::MAX) } else { 0 },
             blank_stop_strings: false,
+            names_stop_string: true,
             forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
             json_schema: can.json_schema && quirks.takes("output_config"),
             reads: can.reads(),
+            empty_answers: true,
+            truncation: false,
         }
     }
 
     fn holds(&self, quirks: &Quirks, can: &Capabilities, settings: &Settings) -> Hold {
         request::holds(self.abilities(quirks, can), can, settings)
+    }
+
+    fn shows(&self) -> Shows {
+        Shows { stop_string: true }
     }
 
     fn encode_request(&self, turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {

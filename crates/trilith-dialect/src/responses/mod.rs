@@ -19,7 +19,9 @@ mod tool;
 
 use std::borrow::Cow;
 
-use trilith_core::{Abilities, DialectId, Error, Event, Hold, Loss, Response, Settings, StreamOptions, Turn};
+use trilith_core::{
+    Abilities, DialectId, Error, Event, Hold, Loss, Response, Settings, Shows, StreamOptions, Turn,
+};
 
 use crate::{
     capability::Capabilities,
@@ -78,14 +80,21 @@ impl Dialect for Responses {
             single_tool_call: can.single_tool_call && quirks.takes("parallel_tool_calls"),
             stop_strings: 0,
             blank_stop_strings: true,
+            names_stop_string: false,
             forced_tool_choice: can.forced_tool_choice && quirks.takes("tool_choice"),
             json_schema: can.json_schema && quirks.takes("text"),
             reads: can.reads(),
+            empty_answers: false,
+            truncation: quirks.takes("truncation"),
         }
     }
 
     fn holds(&self, quirks: &Quirks, can: &Capabilities, settings: &Settings) -> Hold {
         schema::openai(self.abilities(quirks, can), quirks.takes("text"), settings)
+    }
+
+    fn shows(&self) -> Shows {
+        Shows { stop_string: false }
     }
 
     fn encode_request(&self, turn: &Turn, target: &Target<'_>) -> Result<Encoded, Error> {

@@ -108,6 +108,8 @@ impl Upstream for Embedded {
             forced_tool_choice: false,
             json_schema: false,
             reads,
+            empty_answers: false,
+            truncation: false,
             ..Abilities::ALL
         }
     }

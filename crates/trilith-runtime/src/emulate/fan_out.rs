@@ -29,11 +29,11 @@ pub(super) fn emulate(draft: &mut Draft<'_>) -> Result<(), Error> {
     if wanted <= 1 || draft.can().several_answers {
         return Ok(());
     }
-    if wanted > draft.max_choices {
+    if wanted > draft.terms.max_choices {
         let text = format!(
             "'n' asks for {wanted} answers, and the upstream of the model '{}' gives one to a call: at most {} are \
              asked for at a time. Ask for fewer, or ask the operator to raise limits.max_choices.",
-            draft.settings.model, draft.max_choices
+            draft.settings.model, draft.terms.max_choices
         );
         return Err(Error::bad_request("n", text).with_code("invalid_value"));
     }
@@ -136,6 +136,19 @@ impl FanOut {
             begun: false,
             counted: false,
             told,
+        }
+    }
+
+    /// Asks anew for everything, with another turn.
+    pub(crate) fn restart(&mut self, turn: &Arc<Turn>, sent: Sent) {
+        self.sent = sent;
+        self.heard = None;
+        for branch in &mut self.branches {
+            branch.call.turn = branch.part.turn(turn);
+            branch.state = State::Idle;
+            branch.held.clear();
+            branch.held_bytes = 0;
+            branch.gauge = Gauge::new(sent);
         }
     }
 

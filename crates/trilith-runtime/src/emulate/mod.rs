@@ -15,6 +15,7 @@
 
 mod answers;
 mod draft;
+mod empty;
 mod fan_out;
 mod filter;
 mod form;
@@ -23,15 +24,19 @@ mod places;
 mod promise;
 mod single_call;
 mod stop;
+mod tool_choice;
+mod truncation;
 
 use trilith_core::{Error, Settings};
 
-pub(crate) use draft::Draft;
+pub(crate) use draft::{Draft, Finished, Terms};
+pub(crate) use empty::answer as empty_answer;
 pub(crate) use fan_out::FanOut;
 pub(crate) use filter::{Filter, Filters, Flow};
 pub(crate) use gauge::Sent;
 pub(crate) use places::no_sense;
 pub(crate) use promise::{Again, Promise};
+pub(crate) use truncation::shorten;
 
 #[cfg(test)]
 pub(crate) use stop::StopCutter;
@@ -40,7 +45,15 @@ pub(crate) use stop::StopCutter;
 type Emulation = fn(&mut Draft<'_>) -> Result<(), Error>;
 
 /// What is emulated, from the caller's side to the wire.
-const EMULATIONS: &[Emulation] = &[fan_out::emulate, stop::emulate, single_call::emulate, form::emulate];
+const EMULATIONS: &[Emulation] = &[
+    fan_out::emulate,
+    stop::emulate,
+    tool_choice::emulate,
+    single_call::emulate,
+    empty::emulate,
+    truncation::emulate,
+    form::emulate,
+];
 
 /// Rewrites a draft until its target can be told all of it.
 ///

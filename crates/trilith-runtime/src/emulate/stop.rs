@@ -20,14 +20,18 @@ pub(super) fn emulate(draft: &mut Draft<'_>) -> Result<(), Error> {
     let stops: Vec<Box<str>> = asked.iter().filter(|stop| !stop.is_empty()).cloned().collect();
     let can = draft.can();
     let blank = !can.blank_stop_strings && stops.iter().any(|stop| stop.trim().is_empty());
+    let unnamed = draft.terms.shows.stop_string && !can.names_stop_string && !stops.is_empty();
     let why = match can.stop_strings {
-        most if stops.len() <= most && !blank => {
+        most if stops.len() <= most && !blank && !unnamed => {
             draft.settings_mut().sampling.stop = stops;
             return Ok(());
         }
         0 => "the upstream has no stop strings; Trilith cuts the text itself".to_owned(),
         _ if blank => {
             "the upstream takes no white space for a stop string; Trilith cuts the text itself".to_owned()
+        }
+        most if stops.len() <= most => {
+            "the upstream does not say which stop string it met; Trilith cuts the text itself".to_owned()
         }
         most => format!("the upstream takes {most} stop strings at most; Trilith cuts the text itself"),
     };

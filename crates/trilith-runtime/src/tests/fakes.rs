@@ -14,7 +14,7 @@ use futures_util::{StreamExt, future, stream};
 use tokio::{sync::Semaphore, task::JoinHandle};
 use trilith_core::{
     Abilities, BoxFuture, Clock, DialectId, Error, Event, EventStream, Hold, Ids, InputPage, Item, ItemPage,
-    Json, Loss, ModelCall, RelayAnswer, RelayCall, Response, Schema, Schemas, Sealer, Settings, Spawn,
+    Json, Loss, ModelCall, RelayAnswer, RelayCall, Response, Schema, Schemas, Sealer, Settings, Shows, Spawn,
     StateRef, Store, StoreError, StoredContext, TokenCount, Turn, Upstream,
 };
 
@@ -587,10 +587,12 @@ pub(super) fn request(turn: Turn, upstream: &Arc<Scripted>) -> Request {
     Request {
         tenant: TENANT.into(),
         client: DialectId::Responses,
+        shows: Shows { stop_string: false },
         turn,
         candidates: vec![candidate(upstream)],
         pin: None,
         strict: false,
+        forced_choice_may_go: false,
         headers: Vec::new(),
     }
 }

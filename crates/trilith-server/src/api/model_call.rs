@@ -25,7 +25,9 @@ use crate::{
 };
 
 /// The header by which a caller turns every loss into an error.
-static STRICT: HeaderName = HeaderName::from_static("x-trilith-strict");
+const STRICT: &str = "x-trilith-strict";
+/// The header by which a caller agrees that a forced tool choice is left to a model that cannot be forced.
+const UNFORCED: &str = "x-trilith-unforced";
 
 /// Answers a request of a client that speaks `client`.
 pub(crate) async fn answer(asked: Asked, body: &mut Incoming, client: DialectId, wanted: Wanted) -> Handled {
@@ -73,14 +75,10 @@ struct ModelCall<'a> {
 
 impl ModelCall<'_> {
     async fn run(&self, bytes: Bytes, exchange: &mut Option<Exchange>) -> Result<Response<Answer>, Error> {
-        let limits = scan::Limits { depth: self.app.limits.depth, ..scan::Limits::default() };
-        let scanned = scan::scan(&bytes, &limits)
-            .map_err(|error| unacceptable(format!("the body is not acceptable JSON: {error}")))?;
-        if scanned.root() != scan::Kind::Object {
-            return Err(unacceptable("the body must be a JSON object"));
-        }
+        let scanned = self.scan(&bytes)?;
         // Bytes that pass lose nothing, so the wish is granted on either road; a wrong one is told on either.
-        let strict = self.asks_strictness()?;
+        let strict = self.wishes(STRICT)?;
+        let forced_choice_may_go = self.wishes(UNFORCED)?;
         let peek = self.client.peek(&scanned)?;
         let (route, candidates) = self.candidates(&peek)?;
         let pin = self.principal.pin.clone().or_else(|| route.pin.clone());
@@ -120,10 +118,12 @@ impl ModelCall<'_> {
         let request = Request {
             tenant: Arc::clone(&self.principal.tenant),
             client: self.client.id(),
+            shows: self.client.shows(),
             turn,
             candidates,
             pin,
             strict: strict || route.strict,
+            forced_choice_may_go,
             headers,
         };
         if self.wanted == Wanted::InputTokens {
@@ -145,6 +145,15 @@ impl ModelCall<'_> {
             return Ok(answer);
         }
         self.whole(run, exchange).await
+    }
+
+    /// Reads the body in one pass, without its meaning.
+    fn scan<'b>(&self, bytes: &'b [u8]) -> Result<scan::Scan<'b>, Error> {
+        let limits = scan::Limits { depth: self.app.limits.depth, ..scan::Limits::default() };
+        let scanned = scan::scan(bytes, &limits)
+            .map_err(|error| unacceptable(format!("the body is not acceptable JSON: {error}")))?;
+        let object = scanned.root() == scan::Kind::Object;
+        if object { Ok(scanned) } else { Err(unacceptable("the body must be a JSON object")) }
     }
 
     fn decode(&self, headers: &Headers, body: &[u8]) -> Result<Turn, Error> {
@@ -244,15 +253,13 @@ impl ModelCall<'_> {
         Ok(Held::by_tools(tools, self.client.id(), &turn.input))
     }
 
-    /// Whether the caller wants every loss to be an error. A wish that cannot be read is no wish to be ignored.
-    fn asks_strictness(&self) -> Result<bool, Error> {
-        match self.headers.get(&STRICT).map(http::HeaderValue::as_bytes) {
+    /// Whether a header says `true`. A wish that cannot be read is no wish to be ignored.
+    fn wishes(&self, header: &'static str) -> Result<bool, Error> {
+        match self.headers.get(header).map(http::HeaderValue::as_bytes) {
             None => Ok(false),
             Some(value) if value.eq_ignore_ascii_case(b"true") => Ok(true),
             Some(value) if value.eq_ignore_ascii_case(b"false") => Ok(false),
-            Some(_) => {
-                Err(Error::bad_request("x-trilith-strict", "'x-trilith-strict' must be 'true' or 'false'"))
-            }
+            Some(_) => Err(Error::bad_request(header, format!("'{header}' must be 'true' or 'false'"))),
         }
     }
 
