@@ -67,6 +67,7 @@ fn write(turn: &Turn, target: &Target<'_>, wanted: Wanted) -> Result<Encoded, Er
     };
     encoder.refuse(settings)?;
     encoder.form = encoder.form();
+    encoder.check_citations()?;
     encoder.name_tools();
     let many = turn.input.len() + settings.tools.len();
     let mut body = Vec::with_capacity(4096 + many * ROOM);

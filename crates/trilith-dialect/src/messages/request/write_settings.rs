@@ -1,6 +1,9 @@
 //! Sampling, limits and the form of the text, on the way out.
 
-use trilith_core::{Abilities, Effort, Error, Hold, Json, Loss, OutputFormat, Settings, TextFormat};
+use trilith_core::{
+    Abilities, CallResult, Effort, Error, Hold, Item, ItemBody, Json, Loss, OutputFormat, Part, PartKind,
+    ResultOutput, Settings, TextFormat,
+};
 
 use super::{OUTPUT_PREFIX, THINKING, decode::OWN, encode::Encoder, output_schema, write_thinking::Thinks};
 use crate::{Capabilities, Thinking, json::Object, schema::Unfit};
@@ -138,6 +141,19 @@ impl Encoder<'_> {
         Form::Told(told)
     }
 
+    /// The wire refuses to cite within JSON of a schema.
+    ///
+    /// # Errors
+    /// Both are asked for; the error names the schema.
+    pub(super) fn check_citations(&self) -> Result<(), Error> {
+        if !matches!(self.form, Form::Schema(_)) || !self.turn.input.iter().flat_map(parts).any(is_cited) {
+            return Ok(());
+        }
+        let text = "'text.format' asks for JSON of a schema and a document for citations, which do not go together. \
+                    Leave one of the two out.";
+        Err(Error::bad_request("text.format", text).with_code("unsupported_parameter"))
+    }
+
     /// The schema of the answer in this wire's words.
     fn output_schema(&mut self, format: &OutputFormat) -> Result<Json, Unfit> {
         let Some(schema) = &format.schema else { return Ok(Json::from_checked(ANY_OBJECT)) };
@@ -156,6 +172,36 @@ impl Encoder<'_> {
         }
         Ok(written.schema)
     }
+}
+
+fn parts(item: &Item) -> &[Part] {
+    match &item.body {
+        ItemBody::Message(message) => &message.parts,
+        ItemBody::Result(CallResult { output: ResultOutput::Parts(parts), .. }) => parts,
+        _ => &[],
+    }
+}
+
+/// Whether the model is asked to cite the part.
+fn is_cited(part: &Part) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Citations {
+        enabled: bool,
+    }
+    #[derive(serde::Deserialize)]
+    struct Cited {
+        citations: Option<Citations>,
+    }
+    let own = match &part.kind {
+        PartKind::SearchResult(json) => {
+            crate::typed::from_str::<Cited>(json.as_str()).ok().and_then(|cited| cited.citations)
+        }
+        _ => {
+            let field = part.extra.get(OWN, "citations");
+            field.and_then(|json| crate::typed::from_str::<Citations>(json.as_str()).ok())
+        }
+    };
+    own.is_some_and(|citations| citations.enabled)
 }
 
 /// How a model is held to the form of its text on this wire.

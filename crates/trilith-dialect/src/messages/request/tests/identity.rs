@@ -19,7 +19,7 @@ pub(super) fn rich() -> Value {
                 {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"},
                     "transformations": {"oversized_image": "error"}},
                 {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="},
-                    "title": "t", "context": "c", "citations": {"enabled": true}},
+                    "title": "t", "context": "c", "citations": {"enabled": false}},
                 {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "words"}, "title": "w"},
                 {"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": "x"}]}},
                 {"type": "document", "source": {"type": "file", "file_id": "file_1"}},

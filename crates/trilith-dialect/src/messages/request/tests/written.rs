@@ -515,3 +515,21 @@ fn a_coding_agents_responses_request_is_said_here() {
         told(&encoded).iter().filter(|(_, how)| *how == "warn").map(|(path, _)| *path).collect();
     assert_eq!(warned, ["input[3]", "reasoning.context", "client_metadata"]);
 }
+
+#[test]
+fn citations_and_a_schema_are_refused_together() {
+    let ask = |enabled: bool, format: bool| {
+        let mut body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": [
+            {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "a"},
+             "citations": {"enabled": enabled}},
+        ]}]});
+        if format {
+            body["output_config"] = json!({"format": {"type": "json_schema", "schema": {"type": "object"}}});
+        }
+        super::read(&body).unwrap()
+    };
+    assert_eq!(refused(&ask(true, true), &ALL_CAPABILITIES).param.as_deref(), Some("text.format"));
+    for (enabled, format) in [(true, false), (false, true)] {
+        assert!(write(&ask(enabled, format)).is_ok());
+    }
+}
