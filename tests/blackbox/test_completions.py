@@ -153,6 +153,51 @@ def test_log_probabilities(gateway, dialect, streamed):
     assert len(upstream.requests()) == 1
 
 
+PROMPTS = """
+--- answer when "first one"
+text A
+usage input=10 output=1
+
+--- answer when "second two"
+text B
+usage input=20 output=2
+"""
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("each", [1, 2])
+def test_several_prompts_are_calls_of_their_own_where_an_upstream_takes_one(gateway, any_dialect, each, streamed):
+    script = PROMPTS
+    if any_dialect == "chat" and each == 2:
+        script = script.replace("text A", "choice 0\ntext A\nchoice 1\ntext A")
+        script = script.replace("text B", "choice 0\ntext B\nchoice 1\ntext B")
+    server, upstream = gateway(script, any_dialect)
+    asked = {"model": "m", "prompt": ["first one", "second two"], "n": each}
+    texts, usage = {}, None
+    with server.openai() as client:
+        if streamed:
+            options = {"stream": True, "stream_options": {"include_usage": True}}
+            for chunk in client.completions.create(**asked, **options):
+                usage = chunk.usage or usage
+                for piece in chunk.choices:
+                    texts[piece.index] = texts.get(piece.index, "") + piece.text
+        else:
+            made = client.completions.create(**asked)
+            texts, usage = {choice.index: choice.text for choice in made.choices}, made.usage
+    assert texts == dict(enumerate(["A"] * each + ["B"] * each))
+    assert usage.prompt_tokens == 30, "each prompt is read once"
+    assert len(upstream.requests()) == (2 if any_dialect == "chat" else 2 * each)
+    assert all(isinstance(said(body), str) for body in upstream.bodies())
+
+
+def test_more_prompts_than_calls_are_allowed_are_refused(gateway, any_dialect):
+    server, upstream = gateway(GREETING, any_dialect)
+    with server.openai() as client, pytest.raises(openai.BadRequestError) as refused:
+        client.completions.create(model="m", prompt=[PROMPT] * 9)
+    assert refused.value.param == "prompt" and "at most 8" in refused.value.message
+    assert upstream.requests() == []
+
+
 REFUSED = {
     "suffix": {"suffix": "end"},
     "echo": {"echo": True},

@@ -9,6 +9,8 @@ use crate::Reads;
 pub struct Abilities {
     /// Gives several answers to one call (`n`).
     pub several_answers: bool,
+    /// Takes several prompts in one call, and gives answers to each.
+    pub several_prompts: bool,
     /// Can be held to one tool call in an answer.
     pub single_tool_call: bool,
     /// How many stop strings it takes; `usize::MAX` for any number, 0 for none at all.
@@ -33,6 +35,7 @@ impl Abilities {
     /// A target that does everything.
     pub const ALL: Self = Self {
         several_answers: true,
+        several_prompts: true,
         single_tool_call: true,
         stop_strings: usize::MAX,
         blank_stop_strings: true,

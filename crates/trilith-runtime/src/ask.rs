@@ -228,7 +228,10 @@ impl Call {
             stream: self.turn.stream,
             ..Turn::default()
         });
-        let sent = Sent { input_bytes: self.input_bytes, answers: emulate::answers(&turn.settings) };
+        let sent = Sent {
+            input_bytes: self.input_bytes,
+            answers: emulate::answers(&turn.settings, turn.completion.as_ref()),
+        };
         let call = ModelCall {
             stream: turn.stream.stream,
             turn: Arc::new(turn),

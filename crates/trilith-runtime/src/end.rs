@@ -1,8 +1,8 @@
 //! How a response ends, from what the model and the upstream said (translation contract §12).
 
 use trilith_core::{
-    CustomFormat, End, Error, FinishReason, Instructions, Item, ItemBody, PartKind, ResponseState,
-    ResultOutput, Settings, Status, Tool, ToolKind, Usage,
+    Completion, CustomFormat, End, Error, FinishReason, Instructions, Item, ItemBody, PartKind,
+    ResponseState, ResultOutput, Settings, Status, Tool, ToolKind, Usage,
 };
 
 /// The end that follows from the fold of everything the upstream said.
@@ -71,6 +71,11 @@ pub(crate) fn input_bytes(settings: &Settings, context: &[Item]) -> usize {
     };
     let tools: usize = settings.tools.iter().map(tool_bytes).sum();
     instructions + tools + items(context)
+}
+
+/// How much text the prompts after the first are, in bytes.
+pub(crate) fn more_prompt_bytes(completion: &Completion) -> usize {
+    completion.more_prompts.iter().flatten().map(text_bytes).sum()
 }
 
 /// How much the model reads of a tool, in bytes.

@@ -104,7 +104,8 @@ impl Runtime {
         let pin = self.confine(pin, &mut context, &places, &turn.settings.model, &candidates, failover)?;
         let kept_input = if keep { context[places.history..].to_vec() } else { Vec::new() };
         carriers::open(&mut context, &*self.sealer, &tenant, &places)?;
-        let input_bytes = end::input_bytes(&turn.settings, &context);
+        let input_bytes = end::input_bytes(&turn.settings, &context)
+            + turn.completion.as_ref().map_or(0, end::more_prompt_bytes);
         let taken = TakenIds::of(&context);
 
         let created = created(id, unix_ms, keep, &turn);

@@ -51,6 +51,7 @@ impl Dialect for Chat {
     fn abilities(&self, quirks: &Quirks, can: &Capabilities) -> Abilities {
         Abilities {
             several_answers: can.several_answers && quirks.takes("n"),
+            several_prompts: false,
             single_tool_call: can.single_tool_call && quirks.takes("parallel_tool_calls"),
             stop_strings: if quirks.takes("stop") { can.stop_strings_of(values::MAX_STOPS) } else { 0 },
             blank_stop_strings: true,

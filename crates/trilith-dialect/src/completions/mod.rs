@@ -52,6 +52,7 @@ impl Dialect for Completions {
     fn abilities(&self, quirks: &Quirks, can: &Capabilities) -> Abilities {
         Abilities {
             several_answers: quirks.takes("n"),
+            several_prompts: true,
             single_tool_call: true,
             stop_strings: if quirks.takes("stop") { values::MAX_STOPS } else { 0 },
             blank_stop_strings: true,

@@ -84,6 +84,7 @@ impl Dialect for Messages {
     fn abilities(&self, quirks: &Quirks, can: &Capabilities) -> Abilities {
         Abilities {
             several_answers: false,
+            several_prompts: false,
             single_tool_call: can.single_tool_call && quirks.takes("tool_choice"),
             stop_strings: if quirks.takes("stop_sequences") { can.stop_strings_of(usize::MAX) } else { 0 },
             blank_stop_strings: false,

@@ -77,6 +77,7 @@ impl Dialect for Responses {
     fn abilities(&self, quirks: &Quirks, can: &Capabilities) -> Abilities {
         Abilities {
             several_answers: false,
+            several_prompts: false,
             single_tool_call: can.single_tool_call && quirks.takes("parallel_tool_calls"),
             stop_strings: 0,
             blank_stop_strings: true,

@@ -105,6 +105,7 @@ impl Upstream for Embedded {
         let reads = Reads { pdf: false, document_urls: false, ..Reads::ALL };
         Abilities {
             several_answers: false,
+            several_prompts: false,
             forced_tool_choice: false,
             json_schema: false,
             reads,

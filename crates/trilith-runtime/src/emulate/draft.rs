@@ -97,6 +97,11 @@ impl<'a> Draft<'a> {
         self.target.upstream.holds(&self.target.model, &self.settings)
     }
 
+    /// How many answers one call is to give.
+    pub(crate) fn answers(&self) -> u16 {
+        super::answers(&self.settings, self.completion.as_ref())
+    }
+
     /// The settings, to be written to. The response keeps those that the caller wrote.
     pub(crate) fn settings_mut(&mut self) -> &mut Settings {
         Arc::make_mut(&mut self.settings)

@@ -1,5 +1,6 @@
 //! Several answers from a target that gives one to a call (`n`, translation contract §10 and §11): each is asked for
-//! by a call of its own, and they are told as one answer.
+//! by a call of its own, and they are told as one answer. So are answers to several prompts from a target that takes
+//! one to a call.
 //!
 //! There is no task and no queue behind it: whoever polls the run polls the calls, one batch of one call at a time,
 //! so a slow reader slows all of them down, and dropping the run cancels all.
@@ -13,7 +14,7 @@ use std::{
 
 use futures_core::Stream;
 use trilith_core::{
-    BoxFuture, BoxStream, Error, Event, EventStream, Headers, Loss, ModelCall, Turn, Upstream, Usage,
+    BoxFuture, BoxStream, Error, Event, EventStream, Headers, Item, Loss, ModelCall, Turn, Upstream, Usage,
 };
 
 use super::{Draft, Filters, Sent, gauge::Gauge, no_sense, places::Places};
@@ -23,29 +24,48 @@ use crate::{end, weight};
 /// of one can still be answered by another target. More would have a reader wait for nothing.
 const MOST_HELD: usize = 256 << 10;
 
-/// Asks for each answer by a call of its own where the target gives one to a call.
+/// Asks for each answer by a call of its own where the target gives one to a call, and sends each prompt by itself
+/// where it takes one.
 pub(super) fn emulate(draft: &mut Draft<'_>) -> Result<(), Error> {
-    let wanted = super::answers(&draft.settings);
-    if wanted <= 1 || draft.can().several_answers {
+    let prompts = draft.completion.as_ref().map_or(0, |completion| completion.more_prompts.len());
+    let each = super::answers(&draft.settings, None);
+    if prompts == 0 && each == 1 {
         return Ok(());
     }
-    if wanted > draft.terms.max_choices {
-        let text = format!(
-            "'n' asks for {wanted} answers, and the upstream of the model '{}' gives one to a call: at most {} are \
-             asked for at a time. Ask for fewer, or ask the operator to raise limits.max_choices.",
-            draft.settings.model, draft.terms.max_choices
-        );
-        return Err(Error::bad_request("n", text).with_code("invalid_value"));
+    let can = draft.can();
+    let apart = each > 1 && !can.several_answers;
+    if !apart && (prompts == 0 || can.several_prompts) {
+        return Ok(());
     }
-    draft.settings_mut().sampling.n = None;
-    let why = format!("the upstream gives one answer to a call; it is called {wanted} times");
-    draft.losses.push(Loss::emulate("n", why));
-    draft.parts = (0..wanted).map(|first| Part { first, prompt: 0, draw: i64::from(first) }).collect();
+    let calls = if apart { draft.answers() } else { draft.answers() / each };
+    let (field, what) = if prompts > 0 { ("prompt", "takes one prompt") } else { ("n", "gives one answer") };
+    if calls > draft.terms.max_choices {
+        let (model, most) = (&draft.settings.model, draft.terms.max_choices);
+        let text = format!(
+            "'{field}' needs {calls} calls, since the upstream of the model '{model}' {what} to a call: at most \
+             {most} are made at a time. Ask for fewer, or ask the operator to raise limits.max_choices."
+        );
+        return Err(Error::bad_request(field, text).with_code("invalid_value"));
+    }
+    let why = format!("the upstream {what} to a call; it is called {calls} times");
+    draft.losses.push(Loss::emulate(field, why));
+    if apart {
+        draft.settings_mut().sampling.n = None;
+    }
+    let more = draft.completion.as_mut().map(|completion| std::mem::take(&mut completion.more_prompts));
+    let more = more.into_iter().flatten().map(|items| Some(Arc::from(items)));
+    let (draws, step) = if apart { (each, 1) } else { (1, each) };
+    for (prompt, input) in (0_u16..).zip(std::iter::once(None).chain(more)) {
+        for draw in 0..draws {
+            let first = (prompt * draws + draw) * step;
+            draft.parts.push(Part { first, prompt, draw: i64::from(draw), input: input.clone() });
+        }
+    }
     Ok(())
 }
 
 /// One of the calls that make an answer together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// The number of its first answer.
     pub(super) first: u16,
@@ -53,16 +73,28 @@ pub(crate) struct Part {
     pub(super) prompt: u16,
     /// Added to the seed, since equal seeds would draw equal answers.
     pub(super) draw: i64,
+    /// That input, where it is not the turn's own.
+    pub(super) input: Option<Arc<[Item]>>,
 }
 
 impl Part {
     /// The turn of this part.
-    fn turn(self, all: &Arc<Turn>) -> Arc<Turn> {
-        let Some(seed) = all.settings.sampling.seed.filter(|_| self.draw != 0) else {
+    fn turn(&self, all: &Arc<Turn>) -> Arc<Turn> {
+        let seed = all.settings.sampling.seed.filter(|_| self.draw != 0);
+        if seed.is_none() && self.input.is_none() {
             return Arc::clone(all);
+        }
+        let mut turn = Turn {
+            settings: Arc::clone(&all.settings),
+            input: self.input.as_deref().unwrap_or(&all.input).to_vec(),
+            completion: all.completion.clone(),
+            state: all.state.clone(),
+            stream: all.stream,
+            losses: Vec::new(),
         };
-        let mut turn = (**all).clone();
-        Arc::make_mut(&mut turn.settings).sampling.seed = Some(seed.wrapping_add(self.draw));
+        if let Some(seed) = seed {
+            Arc::make_mut(&mut turn.settings).sampling.seed = Some(seed.wrapping_add(self.draw));
+        }
         Arc::new(turn)
     }
 }
@@ -72,7 +104,6 @@ pub(crate) struct FanOut {
     upstream: Arc<dyn Upstream>,
     filters: Filters,
     branches: Vec<Branch>,
-    sent: Sent,
     /// What came with the first answer.
     heard: Option<(Vec<Loss>, Headers)>,
     /// The place of the next item.
@@ -87,6 +118,7 @@ pub(crate) struct FanOut {
 struct Branch {
     part: Part,
     call: ModelCall,
+    sent: Sent,
     state: State,
     /// What came before every branch had begun.
     held: VecDeque<Result<Vec<Event>, Error>>,
@@ -113,42 +145,38 @@ impl FanOut {
         filters: Filters,
         sent: Sent,
     ) -> Self {
-        let branch = |part: Part| Branch {
-            part,
-            call: ModelCall { turn: part.turn(&call.turn), ..call.clone() },
-            state: State::Idle,
-            held: VecDeque::new(),
-            held_bytes: 0,
-            places: Places::default(),
-            gauge: Gauge::new(sent),
-            running: sent.answers,
+        let several = parts.iter().any(|part| part.input.is_some());
+        let branch = |part: Part| {
+            let turn = part.turn(&call.turn);
+            let sent = sent.to(&turn, several);
+            Branch {
+                part,
+                call: ModelCall { turn, ..call.clone() },
+                sent,
+                state: State::Idle,
+                held: VecDeque::new(),
+                held_bytes: 0,
+                places: Places::default(),
+                gauge: Gauge::new(sent),
+                running: sent.answers,
+            }
         };
         let branches = parts.into_iter().map(branch).collect();
         let (heard, told) = (None, HashSet::new());
-        Self {
-            upstream,
-            filters,
-            branches,
-            sent,
-            heard,
-            next: 0,
-            turn: 0,
-            begun: false,
-            counted: false,
-            told,
-        }
+        Self { upstream, filters, branches, heard, next: 0, turn: 0, begun: false, counted: false, told }
     }
 
     /// Asks anew for everything, with another turn.
     pub(crate) fn restart(&mut self, turn: &Arc<Turn>, sent: Sent) {
-        self.sent = sent;
         self.heard = None;
+        let several = self.branches.iter().any(|branch| branch.part.input.is_some());
         for branch in &mut self.branches {
             branch.call.turn = branch.part.turn(turn);
+            branch.sent = sent.to(&branch.call.turn, several);
             branch.state = State::Idle;
             branch.held.clear();
             branch.held_bytes = 0;
-            branch.gauge = Gauge::new(sent);
+            branch.gauge = Gauge::new(branch.sent);
         }
     }
 
@@ -164,7 +192,7 @@ impl FanOut {
                 let (upstream, call) = (Arc::clone(&self.upstream), branch.call.clone());
                 branch.state = State::Calling(Box::pin(async move { upstream.call(call).await }));
             }
-            match branch.poll_call(context, &self.filters, self.sent, &mut self.heard) {
+            match branch.poll_call(context, &self.filters, &mut self.heard) {
                 Poll::Ready(begun) => begun?,
                 Poll::Pending => waiting = true,
             }
@@ -204,10 +232,10 @@ impl FanOut {
                 }
                 Event::ItemAdded { index, choice, .. } => {
                     branch.places.add(*index, Some(&mut self.next))?;
-                    *choice = branch.number(*choice, self.sent)?;
+                    *choice = branch.number(*choice)?;
                 }
                 Event::Finish(finish) => {
-                    finish.choice = branch.number(finish.choice, self.sent)?;
+                    finish.choice = branch.number(finish.choice)?;
                     branch.running = branch.running.saturating_sub(1);
                 }
                 _ => {}
@@ -241,7 +269,7 @@ impl FanOut {
         for step in 0..count {
             let at = (self.turn + step) % count;
             let Some(branch) = self.branches.get_mut(at) else { break };
-            match branch.poll_batch(context, &self.filters, self.sent, &mut self.heard) {
+            match branch.poll_batch(context, &self.filters, &mut self.heard) {
                 Poll::Pending => waiting = true,
                 Poll::Ready(None) => {}
                 Poll::Ready(Some(batch)) => {
@@ -277,14 +305,13 @@ impl Branch {
         &mut self,
         context: &mut Context<'_>,
         filters: &Filters,
-        sent: Sent,
         heard: &mut Option<(Vec<Loss>, Headers)>,
     ) -> Poll<Result<(), Error>> {
         let State::Calling(call) = &mut self.state else { return Poll::Ready(Ok(())) };
         match ready!(call.as_mut().poll(context)) {
             Ok(EventStream { losses, headers, events }) => {
                 heard.get_or_insert((losses, headers));
-                self.state = State::Answering(filters.over(events, sent));
+                self.state = State::Answering(filters.over(events, self.sent));
                 Poll::Ready(Ok(()))
             }
             Err(error) => {
@@ -316,13 +343,12 @@ impl Branch {
         &mut self,
         context: &mut Context<'_>,
         filters: &Filters,
-        sent: Sent,
         heard: &mut Option<(Vec<Loss>, Headers)>,
     ) -> Poll<Option<Result<Vec<Event>, Error>>> {
         if let Some(batch) = self.held.pop_front() {
             return Poll::Ready(Some(batch));
         }
-        if let Err(error) = ready!(self.poll_call(context, filters, sent, heard)) {
+        if let Err(error) = ready!(self.poll_call(context, filters, heard)) {
             return Poll::Ready(Some(Err(error)));
         }
         let State::Answering(events) = &mut self.state else { return Poll::Ready(self.missing()) };
@@ -340,8 +366,8 @@ impl Branch {
     }
 
     /// The number of an answer among all.
-    fn number(&self, choice: u16, sent: Sent) -> Result<u16, Error> {
-        if choice < sent.answers { Ok(self.part.first.saturating_add(choice)) } else { Err(no_sense()) }
+    fn number(&self, choice: u16) -> Result<u16, Error> {
+        if choice < self.sent.answers { Ok(self.part.first.saturating_add(choice)) } else { Err(no_sense()) }
     }
 }
 

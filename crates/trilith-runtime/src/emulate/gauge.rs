@@ -1,6 +1,6 @@
 //! What a call cost, as far as it can be told.
 
-use trilith_core::{Event, Usage};
+use trilith_core::{Event, Turn, Usage};
 
 use crate::end;
 
@@ -11,6 +11,16 @@ pub(crate) struct Sent {
     pub(crate) input_bytes: usize,
     /// How many answers it is to give.
     pub(crate) answers: u16,
+}
+
+impl Sent {
+    /// What one call of several is sent; with `several` inputs among them it is sent its own alone.
+    pub(super) fn to(self, turn: &Turn, several: bool) -> Self {
+        if !several {
+            return self;
+        }
+        Self { input_bytes: end::input_bytes(&turn.settings, &turn.input), ..self }
+    }
 }
 
 /// Watches a call's answer for its token counts, and for what they can be estimated from.

@@ -27,7 +27,7 @@ mod stop;
 mod tool_choice;
 mod truncation;
 
-use trilith_core::{Error, Settings};
+use trilith_core::{Completion, Error, Settings};
 
 pub(crate) use draft::{Draft, Finished, Terms};
 pub(crate) use empty::answer as empty_answer;
@@ -63,7 +63,9 @@ pub(crate) fn rewrite(draft: &mut Draft<'_>) -> Result<(), Error> {
     EMULATIONS.iter().try_for_each(|emulate| emulate(draft))
 }
 
-/// How many answers a call with these settings is to give.
-pub(crate) fn answers(settings: &Settings) -> u16 {
-    u16::try_from(settings.sampling.n.unwrap_or(1).max(1)).unwrap_or(u16::MAX)
+/// How many answers a call with these settings is to give: `n` to each prompt.
+pub(crate) fn answers(settings: &Settings, completion: Option<&Completion>) -> u16 {
+    let prompts = completion.map_or(0, |completion| completion.more_prompts.len()).saturating_add(1);
+    let each = settings.sampling.n.unwrap_or(1).max(1) as usize;
+    u16::try_from(prompts.saturating_mul(each)).unwrap_or(u16::MAX)
 }

@@ -21,7 +21,7 @@ pub(super) fn emulate(draft: &mut Draft<'_>) -> Result<(), Error> {
     draft.settings_mut().parallel_tool_calls = None;
     let why = "the upstream cannot be held to one call at a time; of several only the first is kept";
     draft.losses.push(Loss::emulate("parallel_tool_calls", why));
-    let answers = super::answers(&draft.settings);
+    let answers = draft.answers();
     draft.filter(move || Box::new(FirstCall::new(answers)));
     Ok(())
 }

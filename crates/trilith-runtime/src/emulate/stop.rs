@@ -37,7 +37,7 @@ pub(super) fn emulate(draft: &mut Draft<'_>) -> Result<(), Error> {
     };
     draft.settings_mut().sampling.stop.clear();
     draft.losses.push(Loss::emulate("stop", why));
-    let answers = super::answers(&draft.settings);
+    let answers = draft.answers();
     draft.filter(move || Box::new(StopCutter::new(&stops, answers)));
     Ok(())
 }

@@ -268,3 +268,98 @@ proptest! {
         });
     }
 }
+
+/// A completion of that many prompts, `a`, `b` and so on.
+fn prompted(prompts: u8, n: u32) -> Turn {
+    let prompt = |place: u8| trilith_core::Item::message(trilith_core::Role::User, char::from(b'a' + place));
+    let more_prompts = (1..prompts).map(|place| vec![prompt(place)]).collect();
+    let mut turn = asking(n, |settings| settings.sampling.seed = Some(7));
+    turn.input = vec![prompt(0)];
+    turn.completion = Some(trilith_core::Completion { more_prompts, ..Default::default() });
+    turn
+}
+
+/// What each call was sent: its prompts, its seed and how many answers it is to give.
+fn sent(place: &Scripted) -> Vec<(String, usize, Option<i64>, Option<u32>)> {
+    let calls = place.calls.lock().unwrap();
+    let one = |call: &trilith_core::ModelCall| {
+        let sampling = &call.turn.settings.sampling;
+        let [trilith_core::Item { body: ItemBody::Message(message), .. }] = call.turn.input.as_slice() else {
+            panic!("{:?}", call.turn.input)
+        };
+        let text = message.parts.iter().filter_map(|part| part.as_text()).collect();
+        let more = call.turn.completion.as_ref().unwrap().more_prompts.len();
+        (text, more, sampling.seed, sampling.n)
+    };
+    calls.iter().map(one).collect()
+}
+
+#[tokio::test]
+async fn each_prompt_is_a_call_and_its_answers_stand_together() {
+    let none = Abilities { several_answers: false, several_prompts: false, ..Abilities::ALL };
+    let counts = [(10, 1), (10, 1), (20, 1), (20, 1)];
+    let place = counts.map(|counts| Script::from(answer("x", counts)));
+    let place = place
+        .into_iter()
+        .fold(Scripted::new("vendor", trilith_core::DialectId::Messages).can(none), Scripted::plays);
+    let place = Arc::new(place);
+    let world = World::new();
+    let (run, _) = world.run(request(prompted(2, 2), &place)).await;
+    let own = |text: &str, seed| (text.to_owned(), 0, Some(seed), None);
+    assert_eq!(sent(&place), [own("a", 7), own("a", 8), own("b", 7), own("b", 8)]);
+    let numbers: Vec<u16> = run.response().output.iter().map(|output| output.choice).collect();
+    assert_eq!(numbers, [0, 1, 2, 3]);
+    // Each prompt is read once.
+    let counted = Usage { input_total: 30, output_total: 4, ..Usage::default() };
+    assert_eq!(run.response().usage, Some(counted));
+    assert_eq!(run.losses()[0].path.as_ref(), "prompt");
+}
+
+#[tokio::test]
+async fn a_target_of_several_answers_is_called_once_for_each_prompt() {
+    let can = Abilities { several_prompts: false, ..Abilities::ALL };
+    let both = || {
+        let mut events = answer("x", (5, 2));
+        let last = events.pop().unwrap();
+        let item = trilith_core::Event::ItemAdded {
+            index: 1,
+            choice: 1,
+            item: match added(1, message()) {
+                Event::ItemAdded { item, .. } => item,
+                _ => unreachable!(),
+            },
+        };
+        events.extend([item, done(1), last]);
+        events.push(Event::Finish(trilith_core::Finish { choice: 1, reason: FinishReason::Stop }));
+        Script::from(events)
+    };
+    let place = Scripted::new("vendor", trilith_core::DialectId::Chat).can(can).plays(both()).plays(both());
+    let place = Arc::new(place);
+    let (run, _) = World::new().run(request(prompted(2, 2), &place)).await;
+    let own = |text: &str| (text.to_owned(), 0, Some(7), Some(2));
+    assert_eq!(sent(&place), [own("a"), own("b")]);
+    let mut numbers: Vec<u16> = run.response().output.iter().map(|output| output.choice).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [0, 1, 2, 3]);
+    assert_eq!(
+        run.response().usage.as_ref().map(|usage| (usage.input_total, usage.output_total)),
+        Some((10, 4))
+    );
+}
+
+#[tokio::test]
+async fn a_target_of_several_prompts_is_called_once() {
+    let place = Scripted::new("vendor", trilith_core::DialectId::Completions).plays(answer("x", (5, 2)));
+    let place = Arc::new(place);
+    World::new().run(request(prompted(2, 1), &place)).await;
+    assert_eq!(sent(&place), [("a".to_owned(), 1, Some(7), Some(1))]);
+}
+
+#[tokio::test]
+async fn more_prompts_than_calls_are_allowed_are_refused_by_name() {
+    let can = Abilities { several_prompts: false, ..Abilities::ALL };
+    let place = Arc::new(Scripted::new("vendor", trilith_core::DialectId::Chat).can(can));
+    let error = World::new().start(request(prompted(26, 2), &place)).await.err().unwrap();
+    assert_eq!(error.param.as_deref(), Some("prompt"));
+    assert!(error.public.contains("needs 26 calls") && error.public.contains("at most 8"), "{error:?}");
+}

@@ -144,8 +144,8 @@ pub(super) static KEYS: &[Key] = &[
         "limits.max_choices",
         Kind::Count(1, 128),
         "4",
-        "Most answers to one request (`n`) that are asked for by calls of their own, where an upstream gives one \
-         answer to a call.",
+        "Most calls for one request, where an upstream gives one answer to a call (`n`) or takes one prompt to a \
+         call (lists of prompts).",
     )
     .default("8"),
     Key::new(
