@@ -80,8 +80,11 @@ impl Client {
             Deadlines { timeouts, sending: start, total: timeouts.total.map(|total| start + total) };
         let authority = authority(&request)?;
         let tls = is_tls(&request.uri)?;
-        let target = target(&authority, tls)?;
-        let proxy = shared.proxies.select(tls, target.host, target.port);
+        let target = Target { address: request.address, ..target(&authority, tls)? };
+        let proxy = match target.address {
+            None => shared.proxies.select(tls, target.host, target.port),
+            Some(_) => None,
+        };
         let origin = shared.pool.origin(Key {
             scheme: match (tls, proxy) {
                 (true, _) => Scheme::Https,
@@ -203,5 +206,5 @@ fn target(authority: &Authority, tls: bool) -> Result<Target<'_>, NetError> {
     // Each look-up in an authority scans it again; what follows the host is the port.
     let port = authority.as_str().get(full.len()..).and_then(|rest| rest.strip_prefix(':'));
     let port = port.and_then(|digits| digits.parse().ok());
-    Ok(Target { host, port: port.unwrap_or(if tls { 443 } else { 80 }), tls })
+    Ok(Target { host, port: port.unwrap_or(if tls { 443 } else { 80 }), tls, address: None })
 }

@@ -28,6 +28,8 @@ pub(crate) struct Target<'a> {
     pub(crate) host: &'a str,
     pub(crate) port: u16,
     pub(crate) tls: bool,
+    /// The one address to connect to, where somebody chose it.
+    pub(crate) address: Option<SocketAddr>,
 }
 
 impl Target<'_> {
@@ -49,9 +51,9 @@ pub(crate) async fn connect(
     tls: &Arc<rustls::ClientConfig>,
 ) -> Result<Stream, NetError> {
     let stream = match proxy {
-        None => dial(target.host, target.port).await?,
+        None => dial(target.host, target.port, target.address).await?,
         Some(proxy) => {
-            let mut stream = dial(&proxy.host, proxy.port).await?;
+            let mut stream = dial(&proxy.host, proxy.port, None).await?;
             if proxy.tls {
                 stream = handshake(stream, &proxy.host, tls).await?;
             }
@@ -64,8 +66,11 @@ pub(crate) async fn connect(
     if target.tls { handshake(stream, target.host, tls).await } else { Ok(stream) }
 }
 
-async fn dial(host: &str, port: u16) -> Result<Stream, NetError> {
-    let addresses = resolve(host, port).await?;
+async fn dial(host: &str, port: u16, chosen: Option<SocketAddr>) -> Result<Stream, NetError> {
+    let addresses = match chosen {
+        Some(address) => vec![address],
+        None => resolve(host, port).await?,
+    };
     let stream = race(addresses).await.map_err(|error| {
         NetError::new(ErrorKind::Connect, format!("cannot connect to {host}:{port}"))
             .caused_by(error)

@@ -1,6 +1,7 @@
 //! One request, as the caller states it.
 
 use std::fmt;
+use std::net::SocketAddr;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri};
@@ -19,6 +20,9 @@ pub struct Request {
     pub headers: HeaderMap,
     /// The body; empty for none.
     pub body: Bytes,
+    /// Where to connect to instead of where the host's name leads, past all proxies; the name stays what the server
+    /// is asked for and has to prove. For a client that keeps no idle connections.
+    pub address: Option<SocketAddr>,
     /// Time limits.
     pub timeouts: Timeouts,
     /// Whether to offer compression (`accept-encoding: gzip, br, zstd, deflate`), unless
@@ -29,7 +33,8 @@ pub struct Request {
 impl Request {
     /// A request with default time limits that does not ask for compression.
     pub fn new(method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Self {
-        Self { method, uri, headers, body, timeouts: Timeouts::default(), accept_compressed: false }
+        let timeouts = Timeouts::default();
+        Self { method, uri, headers, body, address: None, timeouts, accept_compressed: false }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::{io::ErrorKind, path::PathBuf, sync::Arc, time::Duration};
 
-use trilith_core::Store;
+use trilith_core::{Fetch, Pattern, Store};
+use trilith_net::{FetchRules, Fetcher, Roots};
 use trilith_ops::{
     Health, HealthPolicy, KeyEntry, KeySecret, Keys, Meter, ModelEntry, RetryPolicy, Router, Slots,
     TargetEntry, Traces,
@@ -163,7 +164,7 @@ fn app(config: &Config, store: Arc<Sqlite>, places: Places, tasks: &Tasks) -> Re
         spawn: Arc::new(tasks.clone()),
         schemas: Arc::new(JsonSchemas),
         documents: worker::documents(),
-        fetch: None,
+        fetch: open_fetch(config)?,
         local_tools: Arc::new(LocalTools::new(
             config.tools.iter().map(|tool| (tool.name.as_str(), tool.local_only)),
         )),
@@ -206,6 +207,22 @@ fn app(config: &Config, store: Arc<Sqlite>, places: Places, tasks: &Tasks) -> Re
             drain_timeout: config.server.drain_timeout,
         },
     })
+}
+
+/// What fetches for callers, where the configuration allows it.
+fn open_fetch(config: &Config) -> Result<Option<Arc<dyn Fetch>>, Failure> {
+    let Some(fetch) = &config.fetch else { return Ok(None) };
+    let patterns = |names: &[String]| names.iter().map(|name| Pattern::new(name)).collect();
+    let rules = FetchRules {
+        hosts: patterns(&fetch.hosts),
+        private_hosts: patterns(&fetch.private_hosts),
+        ports: fetch.ports.clone(),
+        plain: fetch.http,
+        max_bytes: fetch.max_bytes,
+        time: fetch.time,
+        at_once: fetch.at_once,
+    };
+    Ok(Some(Arc::new(Fetcher::new(rules, Roots::default())?)))
 }
 
 fn target_entry(config: &Config, target: &crate::config::Target) -> TargetEntry {

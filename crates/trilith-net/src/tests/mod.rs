@@ -23,7 +23,7 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::{Client, ClientConfig, NetError, Request, Response};
 
 /// Runs `handle` for every connection, with the connection's number from 0.
-async fn serve<F, Fut>(handle: F) -> SocketAddr
+pub(crate) async fn serve<F, Fut>(handle: F) -> SocketAddr
 where
     F: Fn(usize, TcpStream) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = ()> + Send + 'static,
@@ -76,7 +76,7 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// Answers every request of a connection with the same bytes.
-async fn answer_all(mut stream: TcpStream, answer: Vec<u8>) {
+pub(crate) async fn answer_all(mut stream: TcpStream, answer: Vec<u8>) {
     while read_request(&mut stream).await.is_some() {
         if stream.write_all(&answer).await.is_err() {
             return;

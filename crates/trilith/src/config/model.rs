@@ -28,6 +28,8 @@ pub(crate) struct Config {
     pub(crate) keys: Vec<ApiKey>,
     pub(crate) local: Option<Local>,
     pub(crate) seal: Seal,
+    /// What may be fetched for callers; `None`: nothing.
+    pub(crate) fetch: Option<Fetch>,
 }
 
 impl Config {
@@ -291,4 +293,19 @@ pub(crate) struct Local {
 pub(crate) struct Seal {
     /// `None`: beside the store.
     pub(crate) key_file: Option<PathBuf>,
+}
+
+/// `[fetch]`.
+#[derive(Debug, Clone)]
+pub(crate) struct Fetch {
+    /// Names and patterns; none: every public host.
+    pub(crate) hosts: Vec<String>,
+    /// Those that may be in this house.
+    pub(crate) private_hosts: Vec<String>,
+    pub(crate) ports: Vec<u16>,
+    /// Whether `http` is taken too.
+    pub(crate) http: bool,
+    pub(crate) max_bytes: usize,
+    pub(crate) time: Duration,
+    pub(crate) at_once: usize,
 }

@@ -39,13 +39,27 @@ impl Build {
         let limits = self.limits(&self.only(root, "limits"));
         let local = self.local(&self.only(root, "local"), flags);
         let seal = self.seal(&self.only(root, "seal"));
+        let fetch = self.fetch(&self.only(root, "fetch"));
         let providers = self.providers(root, &limits);
         let models = self.models(root, local.as_ref());
         let capabilities = self.capabilities(root);
         let tools = self.tools(root);
         let keys = self.keys(root);
         self.warn_of_nowhere(root, &models);
-        Config { server, store, log, limits, providers, models, capabilities, tools, keys, local, seal }
+        Config {
+            server,
+            store,
+            log,
+            limits,
+            providers,
+            models,
+            capabilities,
+            tools,
+            keys,
+            local,
+            seal,
+            fetch,
+        }
     }
 
     /// Hands out the configuration, or everything that is wrong with it.

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::super::Flags;
-use super::super::model::{Limits, Local, Log, LogFormat, Seal, Server, Store, StoreUrl, Sync, Timeouts};
+use super::super::model::{
+    Fetch, Limits, Local, Log, LogFormat, Seal, Server, Store, StoreUrl, Sync, Timeouts,
+};
 use super::super::problem::At;
 use super::super::values::check;
 use super::super::walk::Section;
@@ -98,5 +100,23 @@ impl Build {
 
     pub(super) fn seal(&mut self, section: &Section) -> Seal {
         Seal { key_file: self.path(section, "key_file") }
+    }
+
+    pub(super) fn fetch(&mut self, section: &Section) -> Option<Fetch> {
+        let hosts = |name| {
+            let list = self.list(section, name).unwrap_or_default();
+            list.into_iter().map(|host| host.to_ascii_lowercase()).collect()
+        };
+        let ports = self.list(section, "ports").unwrap_or_default();
+        let fetch = Fetch {
+            hosts: hosts("hosts"),
+            private_hosts: hosts("private_hosts"),
+            ports: ports.iter().filter_map(|port| port.parse().ok()).collect(),
+            http: self.flag(section, "http"),
+            max_bytes: self.number(section, "max_bytes").unwrap_or_default(),
+            time: self.duration(section, "time").unwrap_or_default(),
+            at_once: self.number(section, "at_once").unwrap_or_default(),
+        };
+        self.flag(section, "enabled").then_some(fetch)
     }
 }

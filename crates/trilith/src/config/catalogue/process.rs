@@ -19,6 +19,11 @@ pub(super) static TABLES: &[Table] = &[
         path: "seal",
         doc: "The key that seals what clients carry back, such as another model's reasoning.",
     },
+    Table {
+        path: "fetch",
+        doc: "Fetching what callers name by its address. Only public addresses are asked, each redirect is looked at \
+              anew, and no credential is sent.",
+    },
 ];
 
 pub(super) static KEYS: &[Key] = &[
@@ -188,4 +193,51 @@ pub(super) static KEYS: &[Key] = &[
         "File that holds the sealing key; made on the first start when it does not exist. When left out, the key \
          is kept beside the store.",
     ),
+    Key::new(
+        "fetch.enabled",
+        Kind::Flag,
+        "true",
+        "Whether images and documents are fetched by their address for targets that take none (`image_urls` and \
+         `document_urls` of `[[capabilities]]`, and what a dialect cannot say). When off, such requests are refused.",
+    )
+    .default("false"),
+    Key::new(
+        "fetch.hosts",
+        Kind::List("host or pattern", check::host_pattern),
+        r#"["cdn.example.com", "*.example.org"]"#,
+        "Hosts that may be asked; every public one when left out.",
+    )
+    .default("[]"),
+    Key::new(
+        "fetch.private_hosts",
+        Kind::List("host or pattern", check::host_pattern),
+        r#"["files.corp.example"]"#,
+        "Hosts that may be asked though they lead to a private address or to this machine. Link-local addresses, \
+         where clouds keep their metadata, are never asked.",
+    )
+    .default("[]"),
+    Key::new(
+        "fetch.ports",
+        Kind::List("port", check::port),
+        r#"["8443"]"#,
+        "Ports that may be asked besides the scheme's own.",
+    )
+    .default("[]"),
+    Key::new("fetch.http", Kind::Flag, "true", "Whether `http` addresses are fetched too, and not `https` alone.")
+        .default("false"),
+    Key::new(
+        "fetch.max_bytes",
+        Kind::Size(1024, GIB),
+        r#""20MiB""#,
+        "Largest answer that is taken, after decompression.",
+    )
+    .default(r#""20MiB""#),
+    Key::new(
+        "fetch.time",
+        Kind::Duration(100, 10 * 60_000),
+        r#""10s""#,
+        "Time for one address, redirects included.",
+    )
+    .default(r#""10s""#),
+    Key::new("fetch.at_once", Kind::Count(1, 10_000), "16", "How many addresses are fetched at a time.").default("16"),
 ];

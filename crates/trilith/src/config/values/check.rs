@@ -109,6 +109,23 @@ pub(in super::super) fn pattern(text: &str) -> Verdict {
     Ok(())
 }
 
+/// A host's name or address, or a pattern of names.
+pub(in super::super) fn host_pattern(text: &str) -> Verdict {
+    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '*' | ':');
+    if text.contains("://") || text.contains('/') || !text.chars().all(good) {
+        let help = "write a name such as \"cdn.example.com\", without scheme, port and path, and in ASCII";
+        return refuse("is not a host", help);
+    }
+    pattern(text)
+}
+
+pub(in super::super) fn port(text: &str) -> Verdict {
+    match text.parse::<u16>() {
+        Ok(port) if port > 0 => Ok(()),
+        _ => refuse("is not a port", "write a number from 1 to 65535 in quotes"),
+    }
+}
+
 pub(in super::super) fn preset(text: &str) -> Verdict {
     if Preset::find(text).is_some() {
         return Ok(());
